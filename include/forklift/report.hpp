@@ -1,0 +1,71 @@
+// RunReport: what report.json holds and what the text report is printed from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forklift/diagnosis.hpp"
+#include "forklift/ids.hpp"
+#include "forklift/outcome.hpp"
+
+namespace forklift {
+
+enum class RunResult : std::uint8_t { succeeded, failed, interrupted };
+
+/// What part a replica played in the end of its attempt.
+enum class ReplicaRole : std::uint8_t {
+  succeeded,   ///< Exited 0.
+  root_cause,  ///< The first that failed.
+  collateral,  ///< Fell because of it, or because it was stopped.
+};
+
+/// One replica in the last attempt.
+struct ReplicaReport {
+  Rank rank;
+  LocalRank local_rank;
+  Attempt attempt;
+  int pid = 0;
+  Outcome outcome;
+  AskedToStop asked = AskedToStop::no;
+  ReplicaRole role = ReplicaRole::succeeded;
+  double started_s = 0;
+  double ended_s = 0;
+  std::optional<std::uint64_t> peak_rss_bytes;
+  double cpu_user_s = 0;
+  double cpu_system_s = 0;
+  std::vector<std::string> last_lines;  ///< Last lines of stderr, else of stdout; valid UTF-8.
+};
+
+/// What ended one attempt of the group; empty root_cause: it succeeded or was stopped from outside.
+struct AttemptReport {
+  Attempt attempt;
+  std::optional<RootCause> root_cause;
+};
+
+/// A process that the job left behind, or that could not be ended.
+struct Leftover {
+  int pid = 0;
+  std::string command;
+  std::string what;  ///< e.g. "left running after success: stopped with SIGTERM", "survived SIGKILL (state D)".
+};
+
+struct RunReport {
+  std::string run_id;
+  std::string run_directory;
+  std::vector<std::string> command;  ///< The words of the user's command line.
+  std::string started;               ///< RFC 3339, with the offset.
+  std::string ended;
+  int exit_status = 0;
+  RunResult result = RunResult::succeeded;
+  int stop_signal = 0;  ///< The outside signal that stopped the run, or 0.
+  int world_size = 0;
+  std::optional<RootCause> root_cause;
+  std::vector<AttemptReport> attempts;
+  std::vector<ReplicaReport> replicas;
+  std::vector<Leftover> leftovers;
+  std::vector<std::string> notes;  ///< e.g. "output was dropped: the reader was gone", "4 replicas ran alone".
+};
+
+}  // namespace forklift
