@@ -1,0 +1,35 @@
+// A Python exception that nothing more special explains.
+#include "launcher/diagnose/plain_text.hpp"
+#include "launcher/diagnose/rules.hpp"
+
+namespace forklift {
+namespace {
+
+constexpr std::size_t longest_evidence = 200;
+
+/// The innermost "File …, line …, in …" of the final exception: where to look first.
+std::string last_frame(const std::string& traceback) {
+  constexpr std::string_view frame = "File \"";
+  std::string last;
+  for (const std::string_view line : split_lines(traceback)) {
+    if (trimmed(line).starts_with(frame)) last = one_line(line, longest_evidence);
+  }
+  return last;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_python(const Case& the_case) {
+  const auto* exited = std::get_if<Exited>(&the_case.ending.outcome);
+  if (exited == nullptr || !the_case.python) return std::nullopt;
+  // Python leaves with 1 after an exception; another code means that the program caught it and chose its own end.
+  const Confidence confidence = exited->code == 1 ? Confidence::certain : Confidence::likely;
+  Diagnosis diagnosis =
+      diagnosis_of(the_case, Category::python_exception, confidence, raised(the_case.python->exception));
+  const std::string frame = last_frame(the_case.python->traceback);
+  if (!frame.empty()) diagnosis.evidence.push_back("raised in " + frame);
+  diagnosis.advice.emplace_back("Read the traceback from its end: the last lines name the place in the program.");
+  return diagnosis;
+}
+
+}  // namespace forklift
