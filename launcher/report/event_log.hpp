@@ -1,0 +1,56 @@
+// events.jsonl: one line per event, so that a run can be told again even if the supervisor was killed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "forklift/report.hpp"
+#include "forklift/result.hpp"
+
+namespace forklift {
+
+/// SUPERVISION 19. `run_started` also carries what a rebuilt report needs: run_id, command, world_size.
+enum class RunEventKind : std::uint8_t {
+  run_started,
+  attempt_started,
+  replica_started,
+  replica_exited,
+  signal_sent,
+  stop_requested,
+  stranger_reaped,
+  attempt_ended,
+  run_ended,
+};
+
+/// One event; fields that do not apply stay empty.
+struct RunEvent {
+  RunEventKind kind = RunEventKind::run_started;
+  std::uint64_t sequence = 0;  ///< 0, 1, 2 … within a run.
+  std::int64_t mono_ns = 0;    ///< CLOCK_MONOTONIC
+  std::string wall;            ///< RFC 3339 with milliseconds
+  std::optional<Attempt> attempt;
+  std::optional<Rank> rank;
+  std::optional<LocalRank> local_rank;
+  std::optional<int> pid;
+  std::optional<int> signal;
+  std::optional<Outcome> outcome;    ///< replica_exited
+  std::optional<AskedToStop> asked;  ///< replica_exited
+  std::string run_id;                ///< run_started
+  std::vector<std::string> command;  ///< run_started
+  std::optional<int> world_size;     ///< run_started
+  std::optional<int> exit_status;    ///< run_ended
+  std::string note;
+};
+
+/// One line of JSON, ending in '\n'.
+std::string event_line(const RunEvent& event);
+
+/// The report of a run whose supervisor was killed: replicas without an end are Lost, exit status 125. Lines that
+/// cannot be read (a torn last one) are skipped and counted in a note.
+Result<RunReport> rebuild_report(std::string_view events_jsonl, const std::string& run_directory);
+
+}  // namespace forklift

@@ -1,0 +1,194 @@
+// report.json, version 1: RunReport → JSON and back. Keys are only ever added within a version.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "launcher/diagnose/decode_status.hpp"
+#include "launcher/report/json_fields.hpp"
+#include "launcher/report/report_format.hpp"
+#include "launcher/report/report_words.hpp"
+
+namespace forklift {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int format_version = 1;
+constexpr const char* file_name = "report.json";
+
+// ---- writing ------------------------------------------------------------------------------------------------------
+
+/// Microseconds are enough; the digits beyond them would only be noise in the file.
+double rounded(double seconds) {
+  constexpr double per_second = 1e6;
+  return std::isfinite(seconds) ? std::round(seconds * per_second) / per_second : 0;
+}
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json to_json(const std::optional<RootCause>& cause) {
+  if (!cause) return nullptr;
+  const Diagnosis& diagnosis = cause->diagnosis;
+  return {{"rank", cause->rank.value},
+          {"pid", cause->pid},
+          {"outcome", outcome_to_json(cause->outcome)},
+          {"category", category_name(diagnosis.category)},
+          {"confidence", confidence_name(diagnosis.confidence)},
+          {"summary", diagnosis.summary},
+          {"evidence", diagnosis.evidence},
+          {"advice", diagnosis.advice},
+          {"traceback", diagnosis.traceback}};
+}
+
+Json to_json(const AttemptReport& attempt) {
+  return {{"n", attempt.attempt.value}, {"root_cause", to_json(attempt.root_cause)}};
+}
+
+Json to_json(const ReplicaReport& replica) {
+  return {{"rank", replica.rank.value},
+          {"local_rank", replica.local_rank.value},
+          {"pid", replica.pid},
+          {"attempt", replica.attempt.value},
+          {"outcome", outcome_to_json(replica.outcome)},
+          {"asked", asked_name(replica.asked)},
+          {"role", role_name(replica.role)},
+          {"started_s", rounded(replica.started_s)},
+          {"ended_s", rounded(replica.ended_s)},
+          {"peak_rss_bytes", or_null(replica.peak_rss_bytes)},
+          {"cpu_user_s", rounded(replica.cpu_user_s)},
+          {"cpu_system_s", rounded(replica.cpu_system_s)},
+          {"last_lines", replica.last_lines}};
+}
+
+Json to_json(const Leftover& leftover) {
+  return {{"pid", leftover.pid}, {"command", leftover.command}, {"what", leftover.what}};
+}
+
+template <class Value>
+Json list_of(const std::vector<Value>& values) {
+  Json list = Json::array();
+  for (const Value& value : values) list.push_back(to_json(value));
+  return list;
+}
+
+Json to_json(const RunReport& report) {
+  return {{"version", format_version},
+          {"run_id", report.run_id},
+          {"run_directory", report.run_directory},
+          {"command", report.command},
+          {"started", report.started},
+          {"ended", report.ended},
+          {"exit_status", report.exit_status},
+          {"result", result_name(report.result)},
+          {"stop_signal", report.stop_signal == 0 ? Json(nullptr) : Json(report.stop_signal)},
+          {"world_size", report.world_size},
+          {"root_cause", to_json(report.root_cause)},
+          {"attempts", list_of(report.attempts)},
+          {"replicas", list_of(report.replicas)},
+          {"template", nullptr},
+          {"leftovers", list_of(report.leftovers)},
+          {"model", nullptr},
+          {"notes", report.notes}};
+}
+
+// ---- reading ------------------------------------------------------------------------------------------------------
+
+RootCause read_root_cause(JsonFields fields) {
+  RootCause cause;
+  cause.rank = Rank{fields.integer("rank")};
+  cause.pid = fields.integer("pid");
+  cause.outcome = outcome_from_json(fields.object("outcome"));
+  cause.diagnosis.category = fields.word("category", category_of_name);
+  cause.diagnosis.confidence = fields.word("confidence", confidence_of_name);
+  cause.diagnosis.summary = fields.text("summary");
+  cause.diagnosis.evidence = fields.texts("evidence");
+  cause.diagnosis.advice = fields.texts("advice");
+  cause.diagnosis.traceback = fields.text("traceback");
+  return cause;
+}
+
+std::optional<RootCause> read_root_cause_of(JsonFields& fields) {
+  std::optional<JsonFields> cause = fields.object_or_null("root_cause");
+  if (!cause) return std::nullopt;
+  return read_root_cause(*std::move(cause));
+}
+
+AttemptReport read_attempt(JsonFields fields) {
+  AttemptReport attempt;
+  attempt.attempt = Attempt{fields.integer("n")};
+  attempt.root_cause = read_root_cause_of(fields);
+  return attempt;
+}
+
+ReplicaReport read_replica(JsonFields fields) {
+  ReplicaReport replica;
+  replica.rank = Rank{fields.integer("rank")};
+  replica.local_rank = LocalRank{fields.integer("local_rank")};
+  replica.pid = fields.integer("pid");
+  replica.attempt = Attempt{fields.integer("attempt")};
+  replica.outcome = outcome_from_json(fields.object("outcome"));
+  replica.asked = fields.word("asked", asked_of_name);
+  replica.role = fields.word("role", role_of_name);
+  replica.started_s = fields.number("started_s");
+  replica.ended_s = fields.number("ended_s");
+  replica.peak_rss_bytes = fields.count_or_null("peak_rss_bytes");
+  replica.cpu_user_s = fields.number("cpu_user_s");
+  replica.cpu_system_s = fields.number("cpu_system_s");
+  replica.last_lines = fields.texts("last_lines");
+  return replica;
+}
+
+Leftover read_leftover(JsonFields fields) {
+  return {fields.integer("pid"), fields.text("command"), fields.text("what")};
+}
+
+template <class Value>
+std::vector<Value> read_list(JsonFields& fields, const char* key, Value (*read)(JsonFields)) {
+  std::vector<Value> values;
+  for (JsonFields& element : fields.objects(key)) values.push_back(read(std::move(element)));
+  return values;
+}
+
+RunReport read_report(JsonFields fields) {
+  const int version = fields.integer("version");
+  if (version != format_version) fields.fail("version", std::to_string(format_version), std::to_string(version));
+  RunReport report;
+  report.run_id = fields.text("run_id");
+  report.run_directory = fields.text("run_directory");
+  report.command = fields.texts("command");
+  report.started = fields.text("started");
+  report.ended = fields.text("ended");
+  report.exit_status = fields.integer("exit_status");
+  report.result = fields.word("result", result_of_name);
+  report.stop_signal = fields.integer_or_null("stop_signal").value_or(0);
+  report.world_size = fields.integer("world_size");
+  report.root_cause = read_root_cause_of(fields);
+  report.attempts = read_list(fields, "attempts", read_attempt);
+  report.replicas = read_list(fields, "replicas", read_replica);
+  report.leftovers = read_list(fields, "leftovers", read_leftover);
+  report.notes = fields.texts("notes");
+  return report;
+}
+
+}  // namespace
+
+std::string json_report(const RunReport& report) {
+  return to_json(report).dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<RunReport> parse_report(std::string_view json) {
+  const Json document = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (document.is_discarded()) {
+    return Error{ErrorKind::usage, fmt::format("{}: is no valid JSON ({} bytes)", file_name, json.size())};
+  }
+  std::optional<Error> error;
+  RunReport report = read_report(JsonFields(document, file_name, error));
+  if (error) return *std::move(error);
+  return report;
+}
+
+}  // namespace forklift

@@ -1,0 +1,31 @@
+// Endings + diagnosis → RunReport, and the exit status.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "forklift/plan.hpp"
+#include "forklift/report.hpp"
+
+namespace forklift {
+
+/// What the loop has collected when the policy says Finish.
+struct RunFacts {
+  std::string run_directory;
+  std::vector<std::string> command;
+  std::string started;  ///< RFC 3339
+  std::string ended;
+  RunResult result = RunResult::succeeded;
+  int stop_signal = 0;
+  std::vector<Ending> endings;          ///< Of the last attempt, any order.
+  std::vector<AttemptReport> attempts;  ///< One per attempt, in order; the last one's root cause is the run's.
+  std::vector<Leftover> leftovers;
+  std::vector<std::string> notes;
+};
+
+RunReport summarize(const Plan& plan, RunFacts facts);
+
+/// DESIGN "Exit status": 0; the root cause's code or 128 + signal; 126/127/125 for FailedToStart; 128 + stop signal.
+int exit_status_of(RunResult result, int stop_signal, const std::optional<RootCause>& root_cause);
+
+}  // namespace forklift

@@ -1,0 +1,178 @@
+// What a tired person reads first: what happened, where, what to do, and what became of the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/diagnose/decode_status.hpp"
+#include "launcher/diagnose/plain_text.hpp"
+#include "launcher/report/replica_groups.hpp"
+#include "launcher/report/report_format.hpp"
+
+namespace forklift {
+namespace {
+
+constexpr std::size_t text_width = 100;  ///< Columns of wrapped paragraphs; lines of the program itself stay whole.
+
+enum class Emphasis { failure, warning, heading };
+
+/// Collects the lines of the report; the only place that knows of colours and of wrapping.
+class Page {
+ public:
+  explicit Page(TextStyle style) : style_(style) {}
+
+  void line(std::string_view text) { text_.append(text).push_back('\n'); }
+  void blank() { text_.push_back('\n'); }
+  void emphasised(Emphasis emphasis, std::string_view text) {
+    if (style_ == TextStyle::plain) return line(text);
+    line(fmt::format("\x1b[{}m{}\x1b[0m", code_of(emphasis), text));
+  }
+
+  /// A paragraph broken at spaces; lines after the first are indented as far as its first word.
+  void wrapped(std::string_view lead, std::string_view text) {
+    const std::string indent(lead.size(), ' ');
+    std::string current(lead);
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      const std::string_view word = rest.substr(0, end);
+      const bool first_of_line = current.size() == indent.size();
+      if (!first_of_line && current.size() + 1 + word.size() > text_width) {
+        line(current);
+        current = indent;
+      }
+      if (current.size() > indent.size()) current.push_back(' ');
+      current.append(word);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    line(current);
+  }
+
+  [[nodiscard]] std::string finish() && { return std::move(text_); }
+
+ private:
+  static std::string_view code_of(Emphasis emphasis) {
+    switch (emphasis) {
+      case Emphasis::failure:
+        return "1;31";
+      case Emphasis::warning:
+        return "1;33";
+      case Emphasis::heading:
+        return "1";
+    }
+    return "0";
+  }
+
+  TextStyle style_;
+  std::string text_;
+};
+
+const ReplicaReport* culprit_of(const RunReport& report) {
+  const auto found = std::find_if(report.replicas.begin(), report.replicas.end(),
+                                  [](const ReplicaReport& replica) { return replica.role == ReplicaRole::root_cause; });
+  return found == report.replicas.end() ? nullptr : &*found;
+}
+
+std::string failed_sentence(const RunReport& report) {
+  if (report.root_cause) return report.root_cause->diagnosis.summary;
+  return "The job failed, but no replica failed by itself.";
+}
+
+void write_first_line(const RunReport& report, Page& page) {
+  switch (report.result) {
+    case RunResult::succeeded:
+      page.line("forklift: The job succeeded.");
+      return;
+    case RunResult::interrupted: {
+      const std::string by = report.stop_signal == 0 ? "" : " by " + signal_name(report.stop_signal);
+      page.emphasised(Emphasis::warning, fmt::format("forklift: The job was stopped{} from outside.", by));
+      return;
+    }
+    case RunResult::failed:
+      page.emphasised(Emphasis::failure, "forklift: " + failed_sentence(report));
+      return;
+  }
+}
+
+/// The traceback, else the last lines, each with the rank in front.
+void write_words_of_culprit(const RunReport& report, Page& page) {
+  const RootCause& cause = *report.root_cause;
+  std::vector<std::string> lines;
+  for (const std::string_view line : split_lines(cause.diagnosis.traceback)) lines.emplace_back(line);
+  const ReplicaReport* culprit = culprit_of(report);
+  if (lines.empty() && culprit != nullptr) lines = culprit->last_lines;
+  if (lines.empty()) return;
+  page.blank();
+  for (const std::string& line : lines) {
+    const std::string text = fmt::format("  [rank {}] {}", cause.rank.value, line);
+    page.line(std::string_view(text).substr(0, text.find_last_not_of(' ') + 1));
+  }
+}
+
+/// True where the first sentence and the traceback already say all: a certain verdict with nothing but the outcome as
+/// its evidence, or an exception.
+bool speaks_for_itself(const Diagnosis& diagnosis) {
+  if (diagnosis.evidence.empty()) return true;
+  if (diagnosis.confidence != Confidence::certain) return false;
+  return diagnosis.category == Category::python_exception || diagnosis.evidence.size() == 1;
+}
+
+/// What the verdict rests on, and how sure it is.
+void write_evidence(const Diagnosis& diagnosis, Page& page) {
+  if (speaks_for_itself(diagnosis)) return;
+  page.blank();
+  page.emphasised(Emphasis::heading, fmt::format("Why ({}):", confidence_name(diagnosis.confidence)));
+  for (const std::string& fact : diagnosis.evidence) page.wrapped("  - ", fact);
+}
+
+void write_advice(const Diagnosis& diagnosis, Page& page) {
+  if (diagnosis.advice.empty()) return;
+  page.blank();
+  page.emphasised(Emphasis::heading, "What to do:");
+  for (const std::string& advice : diagnosis.advice) page.wrapped("  - ", advice);
+}
+
+void write_root_cause(const RunReport& report, Page& page) {
+  if (!report.root_cause) return;
+  if (report.result == RunResult::interrupted) page.line(report.root_cause->diagnosis.summary);
+  write_words_of_culprit(report, page);
+  write_evidence(report.root_cause->diagnosis, page);
+  write_advice(report.root_cause->diagnosis, page);
+}
+
+/// What ended the attempts before the last one.
+void write_earlier_attempts(const RunReport& report, Page& page) {
+  for (std::size_t at = 0; at + 1 < report.attempts.size(); ++at) {
+    const AttemptReport& attempt = report.attempts[at];
+    const std::string why = attempt.root_cause ? attempt.root_cause->diagnosis.summary : "It was restarted.";
+    page.wrapped(fmt::format("attempt {}: ", attempt.attempt.value), why);
+  }
+}
+
+void write_others(const RunReport& report, Page& page) {
+  page.blank();
+  if (report.result != RunResult::succeeded) {
+    for (const std::string& line : other_replicas(report)) page.line(line);
+  }
+  write_earlier_attempts(report, page);
+  for (const Leftover& leftover : report.leftovers) {
+    page.wrapped("left behind: ", fmt::format("pid {} ({}): {}", leftover.pid, leftover.command, leftover.what));
+  }
+  for (const std::string& note : report.notes) page.wrapped("note: ", note);
+  if (!report.run_id.empty()) {
+    page.line(fmt::format("Full report: forklift report {}{}", report.run_id,
+                          report.run_directory.empty() ? "" : fmt::format("  (files in {})", report.run_directory)));
+  }
+}
+
+}  // namespace
+
+std::string text_report(const RunReport& report, TextStyle style) {
+  const bool nothing_to_say = report.result == RunResult::succeeded && report.notes.empty() && report.leftovers.empty();
+  if (nothing_to_say) return {};
+  Page page(style);
+  write_first_line(report, page);
+  write_root_cause(report, page);
+  write_others(report, page);
+  return std::move(page).finish();
+}
+
+}  // namespace forklift
