@@ -1,0 +1,267 @@
+#include "launcher/system/guard.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "launcher/diagnose/decode_status.hpp"
+#include "launcher/system/guard_channel.hpp"
+#include "launcher/system/isolation.hpp"
+#include "launcher/system/process_table.hpp"
+#include "launcher/system/process_title.hpp"
+#include "launcher/system/reap.hpp"
+
+namespace forklift {
+namespace {
+
+constexpr int forklift_failed = 125;
+
+/// Signals that are passed to the supervisor. An inherited SIG_IGN is kept, so that nohup works.
+constexpr int forwarded_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT};
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void say(const std::string& sentence) { std::fprintf(stderr, "forklift: %s\n", sentence.c_str()); }
+
+/// The terminal as it was, put back by the destructor: its settings, and our group in the foreground.
+class SavedTerminal {
+ public:
+  explicit SavedTerminal(Interaction interaction) {
+    if (interaction == Interaction::terminal && ::tcgetattr(STDIN_FILENO, &settings_) == 0) group_ = ::getpgrp();
+  }
+  SavedTerminal(const SavedTerminal&) = delete;
+  SavedTerminal& operator=(const SavedTerminal&) = delete;
+  ~SavedTerminal() { restore(); }
+
+  [[nodiscard]] bool in_use() const { return group_ != 0; }
+  [[nodiscard]] bool in_foreground() const { return in_use() && ::tcgetpgrp(STDIN_FILENO) == group_; }
+
+  void restore() const {
+    if (!in_use()) return;
+    ::tcsetpgrp(STDIN_FILENO, group_);
+    ::tcsetattr(STDIN_FILENO, TCSADRAIN, &settings_);
+  }
+  /// Remembers the settings that the replica had made, to give them back when the job goes on.
+  void exchange_for_stop() {
+    ::tcgetattr(STDIN_FILENO, &replica_settings_);
+    restore();
+  }
+  void give_back_after_stop() const { ::tcsetattr(STDIN_FILENO, TCSADRAIN, &replica_settings_); }
+
+ private:
+  pid_t group_ = 0;
+  termios settings_{};
+  termios replica_settings_{};
+};
+
+class Guard {
+ public:
+  Guard(const GuardSettings& settings, Descriptor channel, Descriptor signals, pid_t supervisor,
+        std::set<ProcessIdentity> spared)
+      : settings_(settings),
+        channel_(std::move(channel)),
+        signals_(std::move(signals)),
+        supervisor_(supervisor),
+        spared_(std::move(spared)) {}
+
+  /// Forwards until the supervisor has ended, then ends what it left, and returns the exit status.
+  int run(SavedTerminal& terminal) {
+    while (!supervisor_status_) wait_once(terminal);
+    const int timeout =
+        static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(settings_.kill_timeout).count());
+    const auto left = has_children() ? end_descendants(spared_, timeout) : std::vector<ProcessEntry>{};
+    terminal.restore();
+    for (const ProcessEntry& process : left) {
+      say("could not end process " + std::to_string(process.pid) + " (" + process.name + ", state " + process.state +
+          ")");
+    }
+    return exit_status();
+  }
+
+  /// The run was ended by SIGINT, and the caller should die of it as well.
+  [[nodiscard]] bool ended_by_interrupt(int status) const { return first_stop_ == SIGINT && status == 128 + SIGINT; }
+
+ private:
+  void wait_once(SavedTerminal& terminal) {
+    pollfd watched[] = {{signals_.get(), POLLIN, 0}, {channel_.get(), POLLIN, 0}};
+    const nfds_t count = channel_.valid() ? 2 : 1;
+    if (::poll(watched, count, -1) < 0) return;
+    if (count == 2 && watched[1].revents != 0) read_channel(terminal);
+    if (watched[0].revents != 0) read_signals(terminal);
+  }
+
+  void read_channel(SavedTerminal& terminal) {
+    GuardMessage message;
+    switch (receive_message(channel_.get(), message)) {
+      case Received::closed:
+        channel_.close();  // SIGCHLD follows.
+        break;
+      case Received::message:
+        if (message.kind == GuardMessage::Kind::stop_yourself) stop_with_the_job(terminal);
+        break;
+      case Received::nothing:
+        break;
+    }
+  }
+
+  void read_signals(SavedTerminal& terminal) {
+    signalfd_siginfo info{};
+    while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      const int signal = static_cast<int>(info.ssi_signo);
+      if (signal == SIGCHLD) {
+        reap();
+        continue;
+      }
+      const bool typed = info.ssi_code == SI_KERNEL;
+      forward(signal, typed ? GuardMessage::Kind::terminal_key : GuardMessage::Kind::signal);
+      if (signal == SIGTSTP) stop_with_the_job(terminal);
+    }
+  }
+
+  void forward(int signal, GuardMessage::Kind kind) {
+    const bool stops = signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+    if (stops && first_stop_ == 0) first_stop_ = signal;
+    if (channel_.valid()) send_message(channel_.get(), {kind, signal});
+  }
+
+  // As PID 1 of a container we are also the parent of strangers.
+  void reap() {
+    int status = 0;
+    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended == supervisor_) supervisor_status_ = status;
+    }
+  }
+
+  // What a shell expects of a stopped job: every process of our group stops, and the terminal is as the shell left it.
+  void stop_with_the_job(SavedTerminal& terminal) {
+    if (terminal.in_use()) terminal.exchange_for_stop();
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    ::kill(0, SIGTSTP);
+    ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // Stops here, until SIGCONT.
+    ::sigprocmask(SIG_BLOCK, &stop, nullptr);
+    if (terminal.in_foreground()) {
+      terminal.give_back_after_stop();
+      send_message(channel_.get(), {GuardMessage::Kind::resumed, SIGCONT});
+    }
+    // SIGCONT itself waits in the signal descriptor, and is forwarded from there.
+  }
+
+  [[nodiscard]] int exit_status() const {
+    const int status = *supervisor_status_;
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    say("its supervisor (pid " + std::to_string(supervisor_) + ") was killed by " + signal_name(WTERMSIG(status)) +
+        "; every process of the job was ended. `forklift report` shows what is known of the run.");
+    return forklift_failed;
+  }
+
+  const GuardSettings& settings_;
+  Descriptor channel_;
+  Descriptor signals_;
+  pid_t supervisor_;
+  std::set<ProcessIdentity> spared_;
+  std::optional<int> supervisor_status_;
+  int first_stop_ = 0;
+};
+
+sigset_t guarded_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (const int signal : forwarded_signals) {
+    // A blocked signal is queued even if it is ignored, so an ignored one must not be in the set.
+    if (!is_ignored(signal)) sigaddset(&set, signal);
+  }
+  return set;
+}
+
+/// Does not return. The supervisor blocks every signal: the ones that matter come from the guard.
+[[noreturn]] void become_supervisor(const GuardSettings& settings, SupervisorSeat seat,
+                                    const std::function<int(SupervisorSeat)>& supervise) {
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::setpgid(0, 0);
+  set_process_title("lift-supervisor");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (settings.isolation == Isolation::requested) mount_own_proc();
+  const int status = supervise(std::move(seat));
+  std::fflush(nullptr);
+  ::_exit(status);
+}
+
+[[noreturn]] void die_of(int signal) {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  ::sigaction(signal, &standard, nullptr);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  ::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  ::_exit(128 + signal);  // PID 1 does not die of it.
+}
+
+int fail(const std::string& sentence) {
+  say(sentence);
+  return forklift_failed;
+}
+
+}  // namespace
+
+int run_guarded(const GuardSettings& settings, const std::function<int(SupervisorSeat)>& supervise) {
+  std::set<ProcessIdentity> spared;
+  ::signal(SIGCHLD, SIG_DFL);  // Inherited as ignored, it would make the kernel throw exit statuses away.
+  if (has_children()) spared = children_of_self();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (settings.isolation == Isolation::requested) {
+    if (const auto entered = enter_new_pid_namespace(); !entered) return fail(entered.error().message);
+  }
+  auto channel = make_guard_channel();
+  if (!channel) return fail(channel.error().message);
+
+  SupervisorSeat seat;
+  sigset_t guarded = guarded_signals();
+  sigset_t blocked = guarded;
+  sigaddset(&blocked, SIGTTOU);  // So that we may take the terminal back from the background.
+  sigaddset(&blocked, SIGPIPE);  // A reader of our stderr that is gone must not end us.
+  ::sigprocmask(SIG_BLOCK, &blocked, &seat.original_mask);
+  const sigset_t before = seat.original_mask;
+  Descriptor signals(::signalfd(-1, &guarded, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals.valid()) return fail(std::string("cannot watch signals: ") + std::strerror(errno));
+
+  SavedTerminal terminal(settings.interaction);
+  std::fflush(nullptr);
+  const pid_t supervisor = ::fork();
+  if (supervisor < 0) return fail(std::string("cannot start the supervisor: ") + std::strerror(errno));
+  if (supervisor == 0) {
+    channel.value().first.close();
+    signals.close();
+    seat.guard = std::move(channel.value().second);
+    become_supervisor(settings, std::move(seat), supervise);
+  }
+  ::setpgid(supervisor, supervisor);  // Whoever is first, parent or child.
+  channel.value().second.close();
+
+  Guard guard(settings, std::move(channel.value().first), std::move(signals), supervisor, std::move(spared));
+  const int status = guard.run(terminal);
+  if (guard.ended_by_interrupt(status)) die_of(SIGINT);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+}  // namespace forklift

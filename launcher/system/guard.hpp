@@ -1,0 +1,38 @@
+// The guard: the outer process of a launch. It forwards signals, passes the exit status on, and outlives the
+// supervisor.
+//
+//   guard ──fork──► supervisor ──spawn──► replicas
+//     └── socket pair: either one's end is seen by the other, which then ends the whole tree
+//
+// Both are subreapers, so nothing that the job started can leave the tree: not by setsid, not by a double fork.
+#pragma once
+
+#include <signal.h>
+
+#include <functional>
+
+#include "forklift/plan.hpp"
+#include "worker/descriptor.hpp"
+
+namespace forklift {
+
+struct GuardSettings {
+  Interaction interaction = Interaction::none;  ///< terminal: its settings are saved, and restored on every path.
+  Isolation isolation = Isolation::none;        ///< requested: the supervisor is the first process of a pid namespace.
+  Duration kill_timeout = std::chrono::seconds(10);
+};
+
+/// What the supervisor is given by its guard.
+struct SupervisorSeat {
+  Descriptor guard;          ///< Its end of the socket pair.
+  sigset_t original_mask{};  ///< The signal mask forklift was started with; replicas get it.
+};
+
+/// Turns the calling process into the guard and a fork of it into the supervisor, which runs `supervise` and exits with
+/// what it returns. Returns the exit status of the run in the guard, after nothing of the job is left; never returns in
+/// the supervisor. 125 with a sentence on stderr if the supervisor could not be started or was killed. The calling
+/// process must have one thread. When the run was ended by SIGINT the guard dies of SIGINT itself, as a shell expects
+/// (SUPERVISION 6).
+int run_guarded(const GuardSettings& settings, const std::function<int(SupervisorSeat)>& supervise);
+
+}  // namespace forklift

@@ -1,0 +1,27 @@
+// One new process that runs a body until it execs or fails. The only place that clones.
+#pragma once
+
+#include "worker/child_image.hpp"
+#include "worker/descriptor.hpp"
+
+namespace forklift {
+
+/// What the new process runs: returns only if it failed. Async-signal-safe; runs in our memory.
+using ChildBody = ChildFailure (*)(void* context) noexcept;
+
+struct NewProcess {
+  pid_t pid = -1;
+  Descriptor pidfd;
+  ChildFailure failure;  ///< os_errno != 0: nothing was started (or it was reaped already); step `clone` or the body's.
+};
+
+/// clone(CLONE_VM | CLONE_VFORK | CLONE_PIDFD): independent of the size of our memory, and returns when the child has
+/// exec'ed or failed. Under a sanitizer, which cannot follow a child in shared memory, fork() and a pipe for the
+/// failure (SUPERVISION 17). All signals are blocked around it, so the body starts with all signals blocked. Not for
+/// two threads at a time.
+NewProcess start_process(ChildBody body, void* context);
+
+/// Ends and reaps a process that was started but cannot be watched.
+void end_unadopted(pid_t pid);
+
+}  // namespace forklift

@@ -1,0 +1,41 @@
+// Who descends from whom, from /proc; and ending them all.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace forklift {
+
+struct ProcessEntry {
+  int pid = 0;
+  int parent = 0;
+  char state = '?';              ///< 'Z' is a zombie, 'D' is stuck in the kernel.
+  std::uint64_t start_time = 0;  ///< Clock ticks since boot; with pid it names a process for ever.
+  std::string name;              ///< comm
+};
+
+/// Every process that can be seen, in no order. One pass over /proc.
+std::vector<ProcessEntry> read_process_table();
+
+/// The entries that descend from `ancestor` (not itself), zombies included.
+std::vector<ProcessEntry> descendants_of(int ancestor, const std::vector<ProcessEntry>& table);
+std::vector<ProcessEntry> descendants_of(int ancestor);
+
+/// The command line of a process, arguments joined by spaces, at most 200 bytes; its comm in brackets if it has none.
+std::string command_of(int pid);
+
+/// A child that we had before the job began, or that is not the job's: never signalled by end_descendants.
+struct ProcessIdentity {
+  int pid = 0;
+  std::uint64_t start_time = 0;
+  friend auto operator<=>(const ProcessIdentity&, const ProcessIdentity&) = default;
+};
+std::set<ProcessIdentity> children_of_self();
+
+/// SIGKILLs every descendant of this process (a subreaper) except those in `spared` and their descendants, and reaps them,
+/// until none is left or `timeout_ms` has passed. Returns those that are left (state 'D', or not ours to signal). Blocks.
+std::vector<ProcessEntry> end_descendants(const std::set<ProcessIdentity>& spared, int timeout_ms);
+
+}  // namespace forklift

@@ -1,0 +1,21 @@
+// The runs that are kept in the default place: how they are named, and which of them go.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string_view>
+
+namespace forklift {
+
+/// So many of the newest runs stay in the default place (SUPERVISION 21).
+constexpr std::size_t runs_kept = 50;
+
+/// YYYYMMDD-HHMMSS-xxxxxx: in alphabetical order the oldest run is first.
+bool is_run_id(std::string_view name);
+
+/// Removes those beyond the newest `runs_kept` that have ended: they have a report, or gave no sign of life for a
+/// month. (A lock would say which ones still run, but not across the machines of a shared home directory.) What cannot
+/// be removed is left for the next time.
+void prune_runs(const std::filesystem::path& runs);
+
+}  // namespace forklift

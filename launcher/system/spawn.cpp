@@ -1,0 +1,66 @@
+#include "launcher/system/spawn.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include "launcher/system/clone_launcher.hpp"
+#include "worker/child_setup.hpp"
+
+namespace forklift {
+namespace {
+
+namespace process = boost::process::v2;
+
+/// The Boost.Process initializer that performs the child's side of the image.
+struct ImageInitializer {
+  const ChildImage& image;
+
+  boost::system::error_code on_setup(clone_launcher& launcher, const boost::filesystem::path&,
+                                     const char* const*&) const {
+    launcher.env = image.envp;
+    return {};
+  }
+
+  boost::system::error_code on_exec_setup(clone_launcher& launcher, const boost::filesystem::path&,
+                                          const char* const*&) const noexcept {
+    const ChildFailure failure = set_up_child(image);
+    if (failure.os_errno != 0) {
+      launcher.failed_step = failure.step;
+      return {failure.os_errno, boost::system::system_category()};
+    }
+    unblock_signals(image);
+    return {};
+  }
+};
+
+std::string subject_of(StartStep step, const ChildImage& image) {
+  switch (step) {
+    case StartStep::execute:
+      return image.executable;
+    case StartStep::working_directory:
+      return image.working_directory == nullptr ? "" : image.working_directory;
+    case StartStep::prepare:
+    case StartStep::clone:
+    case StartStep::process_group:
+    case StartStep::parent_death:
+    case StartStep::standard_streams:
+    case StartStep::descriptors:
+    case StartStep::affinity:
+    case StartStep::resource_limit:
+    case StartStep::terminal:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::variant<Spawned, FailedToStart> spawn(boost::asio::io_context& io, const ChildImage& image) {
+  clone_launcher launcher;
+  boost::system::error_code error;
+  auto handle = launcher(io.get_executor(), error, image.executable, image.argv, ImageInitializer{image});
+  if (error) return FailedToStart{launcher.failed_step, error.value(), subject_of(launcher.failed_step, image)};
+  handle.detach();  // Reaped by waitid on the pidfd: exit code, signal, core flag and usage in one call.
+  return Spawned{launcher.pid, std::move(launcher.pidfd)};
+}
+
+}  // namespace forklift
