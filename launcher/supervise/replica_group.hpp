@@ -1,0 +1,103 @@
+// The replicas of one attempt as processes: started, signalled, watched, reaped. Does what the policy says and decides
+// nothing.
+//
+// One thread, one io_context. Every started replica is reported to `Observer::replica_ended` exactly once, in the order
+// in which the kernel ended them (their pidfds become readable in that order).
+#pragma once
+
+#include <signal.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forklift/outcome.hpp"
+#include "forklift/plan.hpp"
+#include "launcher/supervise/replica_output.hpp"
+#include "launcher/supervise/run_inputs.hpp"
+#include "launcher/system/frozen_image.hpp"
+#include "launcher/system/reap.hpp"
+
+namespace forklift {
+
+class ReplicaGroup {
+ public:
+  /// Called from the loop. Must outlive the group.
+  class Observer {
+   public:
+    virtual void replica_started(const ReplicaPlan& replica, int pid) = 0;
+    virtual void replica_ended(const Ending& ending) = 0;
+    virtual void group_started() = 0;
+
+   protected:
+    ~Observer() = default;
+  };
+
+  ReplicaGroup(boost::asio::io_context& io, const RunInputs& inputs, const sigset_t& original_mask,
+               ReplicaOutput& output, Observer& observer);
+
+  /// Starts every replica, some per turn of the loop, so that a stop request or a death in the middle of the start is
+  /// seen.
+  void start(const AttemptValues& values);
+  /// The replicas not started yet never are; group_started() still follows.
+  void cancel_start();
+
+  /// To the group of every running replica; a polite stop is followed by SIGCONT, or a stopped replica would never see
+  /// it.
+  void stop(int signal);
+  void kill();
+  void pass(int signal);
+  /// Gives up on those that are still there: each ends as Lost.
+  void abandon();
+
+  /// SIGCHLD came: if `pid` is a replica, takes its end now and returns true.
+  bool reap_if_replica(pid_t pid);
+
+  [[nodiscard]] bool is_replica(pid_t pid) const { return running_by_pid_.contains(pid); }
+  [[nodiscard]] int running() const { return static_cast<int>(running_by_pid_.size()); }
+  /// The process of a replica that runs; 0 otherwise.
+  [[nodiscard]] pid_t pid_of(Rank rank) const;
+  /// Endings of this attempt so far, in order, without the output tails.
+  [[nodiscard]] const std::vector<Ending>& endings() const { return endings_; }
+  /// The log file of a redirected or tee'd stream in this attempt.
+  [[nodiscard]] std::string log_path(const ReplicaPlan& replica, OutputStream stream) const;
+
+ private:
+  struct Running {
+    const ReplicaPlan* plan;
+    pid_t pid;
+    boost::asio::posix::stream_descriptor pidfd;
+    AskedToStop asked = AskedToStop::no;
+    double started_s = 0;
+  };
+  struct Streams;
+
+  void start_some();
+  void start_one(const ReplicaPlan& replica);
+  std::optional<FailedToStart> open_streams(const ReplicaPlan& replica, Streams& streams) const;
+  std::optional<FailedToStart> open_stream(const ReplicaPlan& replica, OutputStream stream, Streams& streams) const;
+  void connect_output(const ReplicaPlan& replica, Streams streams);
+  void adopt(const ReplicaPlan& replica, pid_t pid, boost::asio::posix::stream_descriptor pidfd);
+  void watch(Running& running);
+  void take_end(std::map<pid_t, Running>::iterator running, Reaped reaped);
+  void record_end(const ReplicaPlan& replica, pid_t pid, AskedToStop asked, double started_s, Reaped reaped);
+  void signal_each(int signal, AskedToStop mark);
+  boost::asio::io_context& io_;
+  const RunInputs& inputs_;
+  const sigset_t original_mask_;
+  ReplicaOutput& output_;
+  Observer& observer_;
+  InheritedEnvironment inherited_;
+
+  AttemptValues values_;
+  std::size_t next_to_start_ = 0;
+  bool cancelled_ = false;
+  std::uint64_t endings_of_run_ = 0;
+  std::map<pid_t, Running> running_by_pid_;
+  std::vector<Ending> endings_;
+};
+
+}  // namespace forklift

@@ -1,0 +1,103 @@
+// The supervisor: the process that runs the event loop and is the parent of all replicas.
+//
+// Events of the machine (a replica ended, the guard says SIGTERM, a deadline passed) go into the policy, and what it
+// answers is done here. Nothing is decided here. One thread, one io_context; an idle job never wakes it.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forklift/report.hpp"
+#include "launcher/diagnose/evidence.hpp"
+#include "launcher/policy/group_machine.hpp"
+#include "launcher/supervise/child_watch.hpp"
+#include "launcher/supervise/console.hpp"
+#include "launcher/supervise/descendants.hpp"
+#include "launcher/supervise/event_writer.hpp"
+#include "launcher/supervise/guard_link.hpp"
+#include "launcher/supervise/replica_group.hpp"
+#include "launcher/supervise/replica_output.hpp"
+#include "launcher/supervise/run_inputs.hpp"
+#include "launcher/system/guard.hpp"
+
+namespace forklift {
+
+class Supervisor final : private ReplicaGroup::Observer {
+ public:
+  /// `inputs` must outlive it. Throws boost::system::system_error if the loop's own descriptors cannot be made.
+  Supervisor(const RunInputs& inputs, SupervisorSeat seat);
+
+  /// Runs the job to its end. Returns the exit status; report.json is written and the report printed by then.
+  int run();
+
+ private:
+  // ReplicaGroup::Observer
+  void replica_started(const ReplicaPlan& replica, int pid) override;
+  void replica_ended(const Ending& ending) override;
+  void group_started() override;
+
+  // Events in.
+  void handle(policy::Event event);
+  void guard_said(GuardMessage message);
+  void children_changed();
+  void arm_timer();
+
+  // Actions out, one overload each.
+  void perform(const policy::ReservePorts& action);
+  void perform(const policy::StartGroup& action);
+  void perform(const policy::CancelStart& action);
+  void perform(const policy::StopReplicas& action);
+  void perform(const policy::KillReplicas& action);
+  void perform(const policy::PassSignal& action);
+  void perform(const policy::AbandonReplicas& action);
+  void perform(const policy::SweepDescendants& action);
+  void perform(const policy::NameLeftovers& action);
+  void perform(const policy::DiagnoseAttempt& action);
+  void perform(const policy::Finish& action);
+
+  void give_terminal_to_replica();
+  void note_rendezvous_use();
+  void say(const std::string& sentence);
+  void announce_restart(Attempt attempt);
+  [[nodiscard]] std::vector<Ending> endings_with_output() const;
+  [[nodiscard]] AttemptEvidence gather_evidence() const;
+  void publish(const RunReport& report);
+  void leave();
+
+  const RunInputs& inputs_;
+  boost::asio::io_context io_;
+  Console console_;
+  ReplicaOutput output_;
+  ReplicaGroup group_;
+  Descendants descendants_;
+  EventWriter events_;
+  GuardLink guard_;
+  ChildWatch children_;
+  boost::asio::steady_timer timer_;
+
+  policy::GroupMachine machine_;
+  std::deque<policy::Event> queue_;
+  enum class Pump { idle, running } pump_ = Pump::idle;
+  std::optional<policy::Instant> armed_for_;
+  std::optional<policy::SweepHow> sweeping_;
+
+  AttemptValues attempt_;
+  AttemptEvidence evidence_;
+  enum class Rendezvous { unknown, used } rendezvous_ = Rendezvous::unknown;
+  int rendezvous_looks_ = 0;
+  std::vector<AttemptReport> attempts_;
+  std::vector<Leftover> leftovers_;
+  std::vector<std::string> notes_;
+  int exit_status_ = 125;
+  enum class Phase { supervising, leaving } phase_ = Phase::supervising;
+};
+
+/// Runs a Supervisor; a machine that refuses its descriptors is one sentence on stderr and 125.
+int supervise(const RunInputs& inputs, SupervisorSeat seat);
+
+}  // namespace forklift
