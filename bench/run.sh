@@ -16,7 +16,7 @@ benches=$PWD/build/release/bench
 mkdir -p "$folder"
 
 compare=()
-if [ -n "$torchrun" ] && "$torchrun" --nproc_per_node 2 --redirects 1 --no_python /bin/true >/dev/null 2>&1; then
+if [ -n "$torchrun" ] && "$torchrun" --nproc_per_node 2 --redirects 0:1 --tee 0:2 --no_python /bin/true >/dev/null 2>&1; then
   compare=(--torchrun "$torchrun")
 else
   echo "no comparison with torchrun: ${torchrun:-none on PATH} does not run" >&2

@@ -46,14 +46,23 @@ std::string_view without_rank_mark(std::string_view line) {
   return rest.starts_with(' ') ? rest.substr(1) : line;
 }
 
-/// True for lines of logs that follow an exception without a blank line between: "[W606 …", "[rank0]:[E…", "W0606
-/// 12:…".
+/// "[W606 …", "[rank0]:[E…", "W0606 12:…": the C++ logs of torch, XLA and gRPC.
 bool is_log_line(std::string_view line) {
   if (line.starts_with("[rank")) return true;
   if (line.starts_with('[')) line.remove_prefix(1);
   constexpr std::string_view severities = "EWIF";
   return line.size() > 4 && contains(severities, line.substr(0, 1)) && is_digit(line[1]) && is_digit(line[2]) &&
          is_digit(line[3]);
+}
+
+/// Lines that follow an exception without a blank line between, and are no part of its message.
+bool is_other_output(std::string_view line) {
+  constexpr std::array<std::string_view, 4> beginnings{"Exception ignored ", "--- Logging error ---",
+                                                       "terminate called", "Fatal Python error: "};
+  const bool begins_another = std::any_of(beginnings.begin(), beginnings.end(),
+                                          [&](std::string_view beginning) { return line.starts_with(beginning); });
+  const bool is_warning = contains(line, ".py:") && contains(line, "Warning: ");
+  return begins_another || is_warning || is_log_line(line) || is_header(line);
 }
 
 /// One traceback with everything chained to it: lines [begin, end) and the line that holds the final exception.
@@ -122,7 +131,7 @@ class ReportReader {
         report_.exception = at_;
         continue;
       }
-      if (is_log_line(line) || is_header(line)) return;
+      if (is_other_output(line)) return;
       if (is_blank(line) && !continues_after_blank()) return;
     }
   }

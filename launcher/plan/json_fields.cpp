@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace forklift {
 namespace {
@@ -71,7 +72,7 @@ void JsonFields::read_integer(const char* key, int lowest, int highest, int& tar
   if (value == nullptr) return;
   // A number over 2^63 is unsigned only; as a signed one it would look negative.
   const bool fits = value->is_number_integer() &&
-                    (!value->is_number_unsigned() || value->get<std::uint64_t>() <= INT32_MAX) &&
+                    (!value->is_number_unsigned() || value->get<std::uint64_t>() <= std::numeric_limits<int>::max()) &&
                     value->get<std::int64_t>() >= lowest && value->get<std::int64_t>() <= highest;
   if (!fits) return complaint_.add(place_of(key), *value, fmt::format("a whole number from {} to {}", lowest, highest));
   target = value->get<int>();

@@ -137,14 +137,21 @@ std::string replicas_part(const Plan& plan) {
   return text;
 }
 
-/// The origins that do not stand beside their value already.
+/// The origins that do not stand beside their value already; options that nobody set are counted together.
 std::string origins_part(const Plan& plan) {
   std::set<std::string> shown;
   for (const EnvironmentVariable& variable : plan.environment) shown.insert(variable.name);
   std::string text;
+  std::size_t defaults = 0;
   for (const auto& [name, origin] : plan.origins) {
-    if (shown.count(name) == 0) text += wrapped(fmt::format("  {}: ", name), words_of(origin));
+    if (shown.count(name) != 0) continue;
+    if (origin == "default") {
+      ++defaults;
+    } else {
+      text += wrapped(fmt::format("  {}: ", name), words_of(origin));
+    }
   }
+  if (defaults != 0) text += fmt::format("  default: {}\n", counted(static_cast<long long>(defaults), "other option"));
   return text.empty() ? text : "\norigins\n" + text;
 }
 

@@ -30,17 +30,19 @@ struct Begin {};  ///< Once, first.
 struct PortsReserved {
   Attempt attempt;
 };  ///< Answer to ReservePorts.
-/// Answer to StartGroup: every replica was started, has failed to, or was spared by CancelStart.
+/// Answer to StartGroup: every replica was started, has failed to, or was spared by CancelStart. A replica that was
+/// spared gets no ReplicaEnded; without CancelStart there is none, and if there is, the policy takes it for a failure
+/// of forklift's own.
 struct GroupStarted {
   Attempt attempt;
-  int never_started =
-      0;  ///< Replicas that CancelStart spared, for which no ReplicaEnded comes; 0 if it was not asked for.
+  int never_started = 0;  ///< How many were spared.
 };
+/// Also FailedToStart, also before GroupStarted. Exactly once per replica and attempt, except those that were spared
+/// (CancelStart) or given up (AbandonReplicas).
 struct ReplicaEnded {
   Rank rank;
   Outcome outcome;
-};  ///< Also FailedToStart, also before GroupStarted. Exactly once per replica and attempt, and never after it was
-    ///< abandoned.
+};
 struct StopRequested {
   int signal;
   Asker asker;

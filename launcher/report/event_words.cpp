@@ -18,13 +18,13 @@ constexpr std::array all_kinds{
     RunEventKind::stranger_reaped, RunEventKind::attempt_ended,   RunEventKind::run_ended,
 };
 
-std::optional<int> integer_if_there(JsonFields& fields, const char* key) {
-  return fields.has(key) ? std::optional(fields.integer(key)) : std::nullopt;
+std::optional<int> natural_if_there(JsonFields& fields, const char* key) {
+  return fields.has(key) ? std::optional(fields.natural(key)) : std::nullopt;
 }
 
 template <class Id>
 std::optional<Id> id_if_there(JsonFields& fields, const char* key) {
-  return fields.has(key) ? std::optional(Id{fields.integer(key)}) : std::nullopt;
+  return fields.has(key) ? std::optional(Id{fields.natural(key)}) : std::nullopt;
 }
 
 std::string text_if_there(JsonFields& fields, const char* key) {
@@ -40,14 +40,14 @@ RunEvent read_event(JsonFields fields) {
   event.attempt = id_if_there<Attempt>(fields, "attempt");
   event.rank = id_if_there<Rank>(fields, "rank");
   event.local_rank = id_if_there<LocalRank>(fields, "local_rank");
-  event.pid = integer_if_there(fields, "pid");
-  event.signal = integer_if_there(fields, "signal");
+  event.pid = natural_if_there(fields, "pid");
+  event.signal = natural_if_there(fields, "signal");
   if (fields.has("outcome")) event.outcome = outcome_from_json(fields.object("outcome"));
   if (fields.has("asked")) event.asked = fields.word("asked", asked_of_name);
   event.run_id = text_if_there(fields, "run_id");
   if (fields.has("command")) event.command = fields.texts("command");
-  event.world_size = integer_if_there(fields, "world_size");
-  event.exit_status = integer_if_there(fields, "exit_status");
+  event.world_size = natural_if_there(fields, "world_size");
+  event.exit_status = natural_if_there(fields, "exit_status");
   event.note = text_if_there(fields, "note");
   return event;
 }

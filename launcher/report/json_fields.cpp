@@ -88,6 +88,23 @@ int JsonFields::integer(const char* key) {
   return 0;
 }
 
+int JsonFields::integer_within(const char* key, int lowest, int highest) {
+  const Json* value = find(key, "a whole number");
+  if (value == nullptr) return lowest;
+  if (is_int(*value)) {
+    const int number = value->get<int>();
+    if (number >= lowest && number <= highest) return number;
+  }
+  fail(key, fmt::format("a whole number from {} to {}", lowest, highest),
+       value->is_number() ? value->dump() : value->type_name());
+  return lowest;
+}
+
+int JsonFields::natural(const char* key) {
+  constexpr int highest = 1'000'000'000;
+  return integer_within(key, 0, highest);
+}
+
 std::int64_t JsonFields::wide_integer(const char* key) {
   constexpr std::string_view expected = "a whole number";
   const Json* value = find(key, expected);

@@ -24,6 +24,10 @@ class JsonFields {
   [[nodiscard]] std::string text(const char* key);
   [[nodiscard]] std::vector<std::string> texts(const char* key);
   [[nodiscard]] int integer(const char* key);
+  /// `lowest` … `highest`; `lowest` after an error.
+  [[nodiscard]] int integer_within(const char* key, int lowest, int highest);
+  /// A rank, a pid, a count: 0 … 1,000,000,000, so that sums of two never overflow.
+  [[nodiscard]] int natural(const char* key);
   [[nodiscard]] std::int64_t wide_integer(const char* key);
   [[nodiscard]] std::optional<int> integer_or_null(const char* key);
   [[nodiscard]] double number(const char* key);

@@ -1,6 +1,7 @@
 // report.json, version 1: RunReport → JSON and back. Keys are only ever added within a version.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -19,10 +20,12 @@ constexpr const char* file_name = "report.json";
 
 // ---- writing ------------------------------------------------------------------------------------------------------
 
-/// Microseconds are enough; the digits beyond them would only be noise in the file.
+/// Microseconds are enough; the digits beyond them would only be noise in the file. JSON has no infinity.
 double rounded(double seconds) {
   constexpr double per_second = 1e6;
-  return std::isfinite(seconds) ? std::round(seconds * per_second) / per_second : 0;
+  constexpr double longest = 1e9;  // thirty years
+  if (!std::isfinite(seconds)) return 0;
+  return std::round(std::clamp(seconds, -longest, longest) * per_second) / per_second;
 }
 
 template <class Value>
@@ -99,8 +102,8 @@ Json to_json(const RunReport& report) {
 
 RootCause read_root_cause(JsonFields fields) {
   RootCause cause;
-  cause.rank = Rank{fields.integer("rank")};
-  cause.pid = fields.integer("pid");
+  cause.rank = Rank{fields.natural("rank")};
+  cause.pid = fields.natural("pid");
   cause.outcome = outcome_from_json(fields.object("outcome"));
   cause.diagnosis.category = fields.word("category", category_of_name);
   cause.diagnosis.confidence = fields.word("confidence", confidence_of_name);
@@ -119,17 +122,17 @@ std::optional<RootCause> read_root_cause_of(JsonFields& fields) {
 
 AttemptReport read_attempt(JsonFields fields) {
   AttemptReport attempt;
-  attempt.attempt = Attempt{fields.integer("n")};
+  attempt.attempt = Attempt{fields.natural("n")};
   attempt.root_cause = read_root_cause_of(fields);
   return attempt;
 }
 
 ReplicaReport read_replica(JsonFields fields) {
   ReplicaReport replica;
-  replica.rank = Rank{fields.integer("rank")};
-  replica.local_rank = LocalRank{fields.integer("local_rank")};
-  replica.pid = fields.integer("pid");
-  replica.attempt = Attempt{fields.integer("attempt")};
+  replica.rank = Rank{fields.natural("rank")};
+  replica.local_rank = LocalRank{fields.natural("local_rank")};
+  replica.pid = fields.natural("pid");
+  replica.attempt = Attempt{fields.natural("attempt")};
   replica.outcome = outcome_from_json(fields.object("outcome"));
   replica.asked = fields.word("asked", asked_of_name);
   replica.role = fields.word("role", role_of_name);
@@ -143,7 +146,7 @@ ReplicaReport read_replica(JsonFields fields) {
 }
 
 Leftover read_leftover(JsonFields fields) {
-  return {fields.integer("pid"), fields.text("command"), fields.text("what")};
+  return {fields.natural("pid"), fields.text("command"), fields.text("what")};
 }
 
 template <class Value>
@@ -165,7 +168,7 @@ RunReport read_report(JsonFields fields) {
   report.exit_status = fields.integer("exit_status");
   report.result = fields.word("result", result_of_name);
   report.stop_signal = fields.integer_or_null("stop_signal").value_or(0);
-  report.world_size = fields.integer("world_size");
+  report.world_size = fields.natural("world_size");
   report.root_cause = read_root_cause_of(fields);
   report.attempts = read_list(fields, "attempts", read_attempt);
   report.replicas = read_list(fields, "replicas", read_replica);

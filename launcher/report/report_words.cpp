@@ -9,6 +9,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int highest_exit_code = 255;
+constexpr int highest_signal = 127;  // what a wait status has room for
+
 template <class Enum, std::size_t Count>
 std::optional<Enum> find_by_name(const std::array<Enum, Count>& all, std::string_view (*word_of)(Enum),
                                  std::string_view name) {
@@ -95,8 +98,9 @@ Json outcome_to_json(const Outcome& outcome) {
 
 Outcome outcome_from_json(JsonFields fields) {
   const std::string kind = fields.text("kind");
-  if (kind == "exited") return Exited{fields.integer("exit_code")};
-  if (kind == "signalled") return Signalled{fields.integer("signal"), fields.truth("core_dumped")};
+  if (kind == "exited") return Exited{fields.integer_within("exit_code", 0, highest_exit_code)};
+  if (kind == "signalled")
+    return Signalled{fields.integer_within("signal", 1, highest_signal), fields.truth("core_dumped")};
   if (kind == "failed_to_start") {
     return FailedToStart{fields.word("step", step_of_name), fields.integer("errno"), fields.text("subject")};
   }

@@ -9,6 +9,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <boost/program_options/variables_map.hpp>
 #include <optional>
+#include <set>
 
 #include "launcher/request/option_text.hpp"
 
@@ -18,23 +19,48 @@ namespace {
 namespace po = boost::program_options;
 using Values = std::vector<std::string>;
 
-/// One setting from outside the command line.
-struct VariableSetting {
+/// One flag given once, in one source.
+struct Setting {
   const Flag* flag = nullptr;
-  std::string variable;
+  std::string place;
   Values values;
 };
+using Settings = std::vector<Setting>;
 
-// Program_options keeps the values and the precedence between sources (what is stored first wins). The values stay text
-// here: a rule about them belongs to the file of its option, where it gets a sentence of its own.
-po::options_description describe_flags() {
+// Only the flags in use are described: describing the whole table would take longer than the rest of parsing.
+po::options_description describe_flags(const Settings& command_line, const Settings& variables) {
+  std::set<std::string> names;
+  for (const Settings* source : {&command_line, &variables})
+    for (const Setting& setting : *source) names.emplace(setting.flag->name);
   po::options_description description;
-  for (const Flag& flag : flag_table())
-    description.add_options()(std::string(flag.name).c_str(), po::value<Values>(), "");
+  for (const std::string& name : names) description.add_options()(name.c_str(), po::value<Values>(), "");
   return description;
 }
 
-po::option as_option(const Flag& flag, Values values) { return po::option{std::string(flag.name), std::move(values)}; }
+po::parsed_options as_parsed(const Settings& settings, const po::options_description& description) {
+  po::parsed_options parsed(&description);
+  for (const Setting& setting : settings)
+    parsed.options.push_back(po::option{std::string(setting.flag->name), setting.values});
+  return parsed;
+}
+
+// Program_options keeps the values and the precedence between sources (what is stored first wins). The values stay text
+// here: a rule about them belongs to the file of its option, where it gets a sentence of its own.
+po::variables_map merge(const Settings& command_line, const Settings& variables) {
+  const po::options_description description = describe_flags(command_line, variables);
+  po::variables_map merged;
+  po::store(as_parsed(command_line, description), merged);
+  po::store(as_parsed(variables, description), merged);
+  return merged;
+}
+
+Settings settings_of(const std::vector<GivenFlag>& head) {
+  Settings settings;
+  for (const GivenFlag& given : head)
+    settings.push_back({given.flag, fmt::format("--{}", given.flag->name),
+                        given.flag->takes_value() ? Values{given.value} : Values{}});
+  return settings;
+}
 
 enum class SwitchSetting { on, off, neither };
 
@@ -57,25 +83,25 @@ std::vector<std::string> variables_of(const Flag& flag) {
 }
 
 /// The first of the flag's variables that says something.
-Result<std::optional<VariableSetting>> setting_from(const Environment& environment, const Flag& flag) {
+Result<std::optional<Setting>> setting_from(const Environment& environment, const Flag& flag) {
   for (std::string& variable : variables_of(flag)) {
     const auto found = environment.find(variable);
     if (found == environment.end() || found->second.empty()) continue;
-    if (flag.takes_value()) return std::optional(VariableSetting{&flag, std::move(variable), {found->second}});
+    if (flag.takes_value()) return std::optional(Setting{&flag, std::move(variable), {found->second}});
     switch (switch_setting(found->second)) {
       case SwitchSetting::on:
-        return std::optional(VariableSetting{&flag, std::move(variable), {}});
+        return std::optional(Setting{&flag, std::move(variable), {}});
       case SwitchSetting::off:
-        return std::optional<VariableSetting>();
+        return std::optional<Setting>();
       case SwitchSetting::neither:
         return usage_error(fmt::format("{}: got {}, expected 0 or 1", variable, quoted(found->second)));
     }
   }
-  return std::optional<VariableSetting>();
+  return std::optional<Setting>();
 }
 
-Result<std::vector<VariableSetting>> settings_from(const Environment& environment) {
-  std::vector<VariableSetting> settings;
+Result<Settings> settings_of(const Environment& environment) {
+  Settings settings;
   for (const Flag& flag : flag_table()) {
     auto setting = setting_from(environment, flag);
     if (!setting) return setting.error();
@@ -114,27 +140,18 @@ const GivenOption* GivenOptions::find(std::string_view name) const {
 void GivenOptions::add(GivenOption option) { options_.insert_or_assign(option.flag->name, std::move(option)); }
 
 Result<GivenOptions> given_options(const std::vector<GivenFlag>& head, const Environment& environment) {
-  const Result<std::vector<VariableSetting>> settings = settings_from(environment);
-  if (!settings) return settings.error();
-
-  const po::options_description description = describe_flags();
-  po::parsed_options command_line(&description);
-  for (const GivenFlag& given : head)
-    command_line.options.push_back(as_option(*given.flag, given.flag->takes_value() ? Values{given.value} : Values{}));
-  po::parsed_options variables(&description);
-  for (const VariableSetting& setting : settings.value())
-    variables.options.push_back(as_option(*setting.flag, setting.values));
-  po::variables_map merged;
-  po::store(command_line, merged);
-  po::store(variables, merged);
+  const Settings command_line = settings_of(head);
+  const Result<Settings> variables = settings_of(environment);
+  if (!variables) return variables.error();
+  const po::variables_map merged = merge(command_line, variables.value());
 
   GivenOptions options;
-  const auto add = [&](const Flag& flag, Source source, std::string place) {
-    if (!options.has(flag.name))
-      options.add({&flag, source, std::move(place), merged[std::string(flag.name)].as<Values>()});
+  const auto add = [&](const Settings& settings, Source source) {
+    for (const auto& [flag, place, values] : settings)
+      if (!options.has(flag->name)) options.add({flag, source, place, merged[std::string(flag->name)].as<Values>()});
   };
-  for (const GivenFlag& given : head) add(*given.flag, Source::command_line, fmt::format("--{}", given.flag->name));
-  for (const VariableSetting& setting : settings.value()) add(*setting.flag, Source::environment, setting.variable);
+  add(command_line, Source::command_line);
+  add(variables.value(), Source::environment);
   return options;
 }
 

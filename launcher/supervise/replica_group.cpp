@@ -56,6 +56,7 @@ void ReplicaGroup::start(const AttemptValues& values) {
   next_to_start_ = 0;
   cancelled_ = false;
   endings_.clear();
+  endings_.reserve(inputs_.plan.replicas.size());  // Observers hold references to endings.
   start_some();
 }
 
@@ -71,8 +72,9 @@ void ReplicaGroup::start_some() {
     return;
   }
   for (; next_to_start_ < replicas.size(); ++next_to_start_) {
-    record_end(replicas[next_to_start_], 0, AskedToStop::politely, inputs_.clock.seconds_since_launch(),
-               {Lost{"was never started, because the start was cancelled"}, 0, 0, 0});
+    observer_.replica_ended(record_end(replicas[next_to_start_], 0, AskedToStop::politely,
+                                       inputs_.clock.seconds_since_launch(),
+                                       {Lost{"was never started, because the start was cancelled"}, 0, 0, 0}));
   }
   observer_.group_started();
 }
@@ -81,7 +83,7 @@ void ReplicaGroup::start_one(const ReplicaPlan& replica) {
   const double now = inputs_.clock.seconds_since_launch();
   Streams streams;
   if (auto failed = open_streams(replica, streams)) {
-    record_end(replica, 0, AskedToStop::no, now, {*failed, 0, 0, 0});
+    observer_.replica_ended(record_end(replica, 0, AskedToStop::no, now, {*failed, 0, 0, 0}));
     return;
   }
   FrozenImage frozen(replica, inputs_.executable, resolve_environment(inputs_.plan, replica, values_), inherited_);
@@ -99,7 +101,7 @@ void ReplicaGroup::start_one(const ReplicaPlan& replica) {
 
   auto started = spawn(io_, image);
   if (auto* failed = std::get_if<FailedToStart>(&started)) {
-    record_end(replica, 0, AskedToStop::no, now, {std::move(*failed), 0, 0, 0});
+    observer_.replica_ended(record_end(replica, 0, AskedToStop::no, now, {std::move(*failed), 0, 0, 0}));
     return;
   }
   auto& spawned = std::get<Spawned>(started);
@@ -108,7 +110,8 @@ void ReplicaGroup::start_one(const ReplicaPlan& replica) {
   pidfd.assign(spawned.pidfd.get(), refused);
   if (refused) {
     end_unadopted(spawned.pid);
-    record_end(replica, 0, AskedToStop::no, now, {FailedToStart{StartStep::clone, refused.value(), {}}, 0, 0, 0});
+    observer_.replica_ended(
+        record_end(replica, 0, AskedToStop::no, now, {FailedToStart{StartStep::clone, refused.value(), {}}, 0, 0, 0}));
     return;
   }
   std::ignore = spawned.pidfd.release();
@@ -182,21 +185,21 @@ bool ReplicaGroup::reap_if_replica(pid_t pid) {
   if (running == running_by_pid_.end()) return false;
   auto reaped = reap_by_pidfd(running->second.pidfd.native_handle());
   if (reaped) {
-    take_end(running, std::move(*reaped));
+    observer_.replica_ended(take_end(running, std::move(*reaped)));
   } else {
     watch(running->second);
   }
   return true;
 }
 
-void ReplicaGroup::take_end(std::map<pid_t, Running>::iterator running, Reaped reaped) {
+const Ending& ReplicaGroup::take_end(std::map<pid_t, Running>::iterator running, Reaped reaped) {
   const Running ended = std::move(running->second);
   running_by_pid_.erase(running);
-  record_end(*ended.plan, ended.pid, ended.asked, ended.started_s, std::move(reaped));
+  return record_end(*ended.plan, ended.pid, ended.asked, ended.started_s, std::move(reaped));
 }
 
-void ReplicaGroup::record_end(const ReplicaPlan& replica, pid_t pid, AskedToStop asked, double started_s,
-                              Reaped reaped) {
+const Ending& ReplicaGroup::record_end(const ReplicaPlan& replica, pid_t pid, AskedToStop asked, double started_s,
+                                       Reaped reaped) {
   Ending ending;
   ending.rank = replica.rank;
   ending.local_rank = replica.local_rank;
@@ -204,6 +207,7 @@ void ReplicaGroup::record_end(const ReplicaPlan& replica, pid_t pid, AskedToStop
   ending.pid = pid;
   ending.outcome = std::move(reaped.outcome);
   ending.asked = asked;
+  if (asked == AskedToStop::no && wished_end(replica.rank, ending.outcome) != 0) ending.asked = AskedToStop::politely;
   ending.order = endings_of_run_++;
   ending.started_s = started_s;
   ending.ended_s = inputs_.clock.seconds_since_launch();
@@ -216,7 +220,7 @@ void ReplicaGroup::record_end(const ReplicaPlan& replica, pid_t pid, AskedToStop
   ending.cpu_user_s = reaped.cpu_user_s;
   ending.cpu_system_s = reaped.cpu_system_s;
   endings_.push_back(std::move(ending));
-  observer_.replica_ended(endings_.back());
+  return endings_.back();
 }
 
 // kill(2) by pid and group is safe here: a replica that is in the map has not been reaped, so its number is still its
@@ -235,14 +239,25 @@ void ReplicaGroup::stop(int signal) {
 
 void ReplicaGroup::kill() { signal_each(SIGKILL, AskedToStop::killed); }
 
-void ReplicaGroup::pass(int signal) { signal_each(signal, AskedToStop::no); }
+void ReplicaGroup::pass(int signal) {
+  if (signal == SIGQUIT) quit_was_passed_ = true;
+  signal_each(signal, AskedToStop::no);
+}
+
+int ReplicaGroup::wished_end(Rank rank, const Outcome& outcome) const {
+  const auto* signalled = std::get_if<Signalled>(&outcome);
+  if (signalled == nullptr) return 0;
+  if (signalled->signal == SIGINT && inputs_.plan.interactive_rank == rank) return SIGINT;
+  return signalled->signal == SIGQUIT && quit_was_passed_ ? SIGQUIT : 0;
+}
 
 void ReplicaGroup::abandon() {
   while (!running_by_pid_.empty()) {
     const auto left = running_by_pid_.begin();
     boost::system::error_code ignored;
     left->second.pidfd.cancel(ignored);
-    take_end(left, {Lost{"did not end after SIGKILL: it is stuck in the kernel"}, 0, 0, 0});
+    observer_.replica_abandoned(
+        take_end(left, {Lost{"did not end after SIGKILL: it is stuck in the kernel"}, 0, 0, 0}));
   }
 }
 

@@ -30,6 +30,8 @@ class ReplicaGroup {
    public:
     virtual void replica_started(const ReplicaPlan& replica, int pid) = 0;
     virtual void replica_ended(const Ending& ending) = 0;
+    /// It outlived SIGKILL and abandon() gave it up; `ending` is Lost.
+    virtual void replica_abandoned(const Ending& ending) = 0;
     virtual void group_started() = 0;
 
    protected:
@@ -52,6 +54,10 @@ class ReplicaGroup {
   void pass(int signal);
   /// Gives up on those that are still there: each ends as Lost.
   void abandon();
+
+  /// The signal by which the user, past our stop ladder, ended a replica on purpose: Ctrl-C typed to the one that has
+  /// the terminal, or a SIGQUIT that we only passed on. 0: none.
+  [[nodiscard]] int wished_end(Rank rank, const Outcome& outcome) const;
 
   /// SIGCHLD came: if `pid` is a replica, takes its end now and returns true.
   bool reap_if_replica(pid_t pid);
@@ -82,8 +88,8 @@ class ReplicaGroup {
   void connect_output(const ReplicaPlan& replica, Streams streams);
   void adopt(const ReplicaPlan& replica, pid_t pid, boost::asio::posix::stream_descriptor pidfd);
   void watch(Running& running);
-  void take_end(std::map<pid_t, Running>::iterator running, Reaped reaped);
-  void record_end(const ReplicaPlan& replica, pid_t pid, AskedToStop asked, double started_s, Reaped reaped);
+  const Ending& take_end(std::map<pid_t, Running>::iterator running, Reaped reaped);
+  const Ending& record_end(const ReplicaPlan& replica, pid_t pid, AskedToStop asked, double started_s, Reaped reaped);
   void signal_each(int signal, AskedToStop mark);
   boost::asio::io_context& io_;
   const RunInputs& inputs_;
@@ -95,6 +101,7 @@ class ReplicaGroup {
   AttemptValues values_;
   std::size_t next_to_start_ = 0;
   bool cancelled_ = false;
+  bool quit_was_passed_ = false;
   std::uint64_t endings_of_run_ = 0;
   std::map<pid_t, Running> running_by_pid_;
   std::vector<Ending> endings_;

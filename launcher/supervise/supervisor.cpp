@@ -109,7 +109,8 @@ void Supervisor::guard_said(GuardMessage message) {
     return;
   }
   const int signal = message.number;
-  if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT) {
+  // SIGQUIT is passed on like SIGUSR1: programs use it to dump their stacks, and live on (FRAMEWORKS 21).
+  if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP) {
     handle(policy::SignalReceived{signal});
     return;
   }
@@ -152,7 +153,7 @@ void Supervisor::replica_started(const ReplicaPlan& replica, int pid) {
   events_.add(std::move(started));
 }
 
-void Supervisor::replica_ended(const Ending& ending) {
+void Supervisor::log_end(const Ending& ending) {
   RunEvent ended = event_of(RunEventKind::replica_exited);
   ended.attempt = ending.attempt;
   ended.rank = ending.rank;
@@ -161,13 +162,16 @@ void Supervisor::replica_ended(const Ending& ending) {
   ended.outcome = ending.outcome;
   ended.asked = ending.asked;
   events_.add(std::move(ended));
+}
+
+void Supervisor::replica_abandoned(const Ending& ending) { log_end(ending); }
+
+void Supervisor::replica_ended(const Ending& ending) {
+  log_end(ending);
   if (!succeeded(ending.outcome) && !evidence_.shared_memory) evidence_.shared_memory = read_shared_memory();
   note_rendezvous_use();
-  // Ctrl-C goes straight to the replica that has the terminal; it is the user's wish to end the job all the same.
-  const auto* signalled = std::get_if<Signalled>(&ending.outcome);
-  if (inputs_.plan.interactive_rank == ending.rank && signalled != nullptr && signalled->signal == SIGINT &&
-      ending.asked == AskedToStop::no) {
-    handle(policy::StopRequested{SIGINT, policy::Asker::terminal});
+  if (const int signal = group_.wished_end(ending.rank, ending.outcome); signal != 0) {
+    handle(policy::StopRequested{signal, policy::Asker::terminal});
   }
   handle(policy::ReplicaEnded{ending.rank, ending.outcome});
 }
@@ -358,6 +362,8 @@ void Supervisor::publish(const RunReport& report) {
   if (!text.empty()) console_.write(OutputStream::standard_error, text);
   if (!written) say(written.error().message);
   if (report.result != RunResult::succeeded) write_termination_log(text_report(report, TextStyle::plain));
+  // A shell script stops at Ctrl-C only if the program it ran has died of it.
+  if (report.stop_signal == SIGINT) guard_.send({GuardMessage::Kind::die_of_signal, SIGINT});
   phase_ = Phase::leaving;
   timer_.cancel();
   console_.when_flushed([this] { leave(); });

@@ -39,6 +39,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   // ReplicaGroup::Observer
   void replica_started(const ReplicaPlan& replica, int pid) override;
   void replica_ended(const Ending& ending) override;
+  void replica_abandoned(const Ending& ending) override;
   void group_started() override;
 
   // Events in.
@@ -60,6 +61,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   void perform(const policy::DiagnoseAttempt& action);
   void perform(const policy::Finish& action);
 
+  void log_end(const Ending& ending);
   void give_terminal_to_replica();
   void note_rendezvous_use();
   void say(const std::string& sentence);

@@ -80,6 +80,7 @@ class Guard {
   /// Forwards until the supervisor has ended, then ends what it left, and returns the exit status.
   int run(SavedTerminal& terminal) {
     while (!supervisor_status_) wait_once(terminal);
+    read_channel(terminal);  // Its last word may have come together with its end.
     const int timeout =
         static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(settings_.kill_timeout).count());
     const auto left = has_children() ? end_descendants(spared_, timeout) : std::vector<ProcessEntry>{};
@@ -91,8 +92,8 @@ class Guard {
     return exit_status();
   }
 
-  /// The run was ended by SIGINT, and the caller should die of it as well.
-  [[nodiscard]] bool ended_by_interrupt(int status) const { return first_stop_ == SIGINT && status == 128 + SIGINT; }
+  /// The signal that the caller should die of, as a shell expects; 0: none.
+  [[nodiscard]] int fatal_signal() const { return fatal_signal_; }
 
  private:
   void wait_once(SavedTerminal& terminal) {
@@ -105,15 +106,18 @@ class Guard {
 
   void read_channel(SavedTerminal& terminal) {
     GuardMessage message;
-    switch (receive_message(channel_.get(), message)) {
-      case Received::closed:
-        channel_.close();  // SIGCHLD follows.
-        break;
-      case Received::message:
-        if (message.kind == GuardMessage::Kind::stop_yourself) stop_with_the_job(terminal);
-        break;
-      case Received::nothing:
-        break;
+    while (channel_.valid()) {
+      switch (receive_message(channel_.get(), message)) {
+        case Received::closed:
+          channel_.close();  // SIGCHLD follows.
+          return;
+        case Received::message:
+          if (message.kind == GuardMessage::Kind::stop_yourself) stop_with_the_job(terminal);
+          if (message.kind == GuardMessage::Kind::die_of_signal) fatal_signal_ = message.number;
+          break;
+        case Received::nothing:
+          return;
+      }
     }
   }
 
@@ -132,8 +136,6 @@ class Guard {
   }
 
   void forward(int signal, GuardMessage::Kind kind) {
-    const bool stops = signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-    if (stops && first_stop_ == 0) first_stop_ = signal;
     if (channel_.valid()) send_message(channel_.get(), {kind, signal});
   }
 
@@ -175,7 +177,7 @@ class Guard {
   pid_t supervisor_;
   std::set<ProcessIdentity> spared_;
   std::optional<int> supervisor_status_;
-  int first_stop_ = 0;
+  int fatal_signal_ = 0;
 };
 
 sigset_t guarded_signals() {
@@ -259,7 +261,7 @@ int run_guarded(const GuardSettings& settings, const std::function<int(Superviso
 
   Guard guard(settings, std::move(channel.value().first), std::move(signals), supervisor, std::move(spared));
   const int status = guard.run(terminal);
-  if (guard.ended_by_interrupt(status)) die_of(SIGINT);
+  if (guard.fatal_signal() != 0) die_of(guard.fatal_signal());
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return status;
 }

@@ -17,6 +17,7 @@ struct GuardMessage {
     terminal_key,   ///< The same, typed at the terminal (the kernel sent it).
     resumed,        ///< guard → supervisor: the guard was stopped and goes on; the terminal is ready.
     stop_yourself,  ///< supervisor → guard: the interactive replica was stopped from the terminal.
+    die_of_signal,  ///< supervisor → guard: the run was ended by signal `number`; the guard dies of it in its turn.
   };
   Kind kind = Kind::signal;
   std::int32_t number = 0;

@@ -1,27 +1,19 @@
 // No command line, however wrong, breaks the contract of parse_launch: a request, or one sentence.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "launcher/request/flag_table.hpp"
-#include "tests/fuzz/parse_launch_input.hpp"
+#include "tests/fuzz/corpus.hpp"
+#include "tests/fuzz/parse_launch.hpp"
 
 namespace forklift {
 namespace {
 
-TEST(FuzzCorpus, EveryFile_KeepsTheContract) {
-  int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(FORKLIFT_SOURCE_DIR "/tests/fuzz/corpus/parse_launch")) {
-    std::ifstream stream(entry.path(), std::ios::binary);
-    feed_parse_launch(std::string(std::istreambuf_iterator<char>(stream), {}));
-    ++files;
-  }
-  EXPECT_GE(files, 7);
+TEST(ParseLaunchCorpus, EveryFileAndPrefix_KeepsTheContract) {
+  fuzz::run_corpus("parse_launch", fuzz::check_parse_launch);
 }
 
 /// Words that are close enough to sense to reach every option's own parser.
@@ -74,9 +66,9 @@ class WordSource {
 };
 
 TEST(RandomWords, ThousandsOfCommandLines_KeepTheContract) {
-  for (unsigned seed = 0; seed < 3'000; ++seed) {
+  for (unsigned seed = 0; seed < 10'000; ++seed) {
     SCOPED_TRACE(seed);
-    feed_parse_launch(WordSource(seed).command_line());
+    fuzz::check_parse_launch(WordSource(seed).command_line());
   }
 }
 

@@ -1,19 +1,19 @@
-// Bytes as a command line: one word a line; a line `$NAME=VALUE` is a variable of the environment.
+// For any words and variables: a request that can be planned, or one sentence about the command line.
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "forklift/environment.hpp"
 #include "launcher/request/parse_launch.hpp"
+#include "tests/fuzz/promise.hpp"
 
-namespace forklift {
+namespace forklift::fuzz {
 
-/// Parses the bytes. Aborts where parse_launch breaks its contract, so that a fuzzer and a test both notice.
-inline void feed_parse_launch(std::string_view bytes) {
+/// One word a line; a line `$NAME=VALUE` is a variable of the environment.
+inline void check_parse_launch(std::string_view bytes) {
   std::vector<std::string> words;
   Environment environment;
   while (!bytes.empty()) {
@@ -25,14 +25,16 @@ inline void feed_parse_launch(std::string_view bytes) {
     else
       words.emplace_back(line);
   }
+
   const Result<LaunchRequest> request = parse_launch(words, environment);
   if (request) {
-    if (request.value().program.empty() || request.value().num_machines < 1) std::abort();
+    promise(!request.value().program.empty(), "a request has a program");
+    promise(request.value().num_machines >= 1, "a request has a machine");
     return;
   }
   const Error& error = request.error();
-  const bool one_line = error.message.find('\n') == std::string::npos;
-  if (error.kind != ErrorKind::usage || error.message.empty() || !one_line) std::abort();
+  promise(error.kind == ErrorKind::usage, "a wrong command line is a usage error");
+  promise(!error.message.empty() && error.message.find('\n') == std::string::npos, "an error is one line");
 }
 
-}  // namespace forklift
+}  // namespace forklift::fuzz
