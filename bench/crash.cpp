@@ -38,9 +38,7 @@ Launcher our_launcher(const Options& options) {
 
 Launcher bare_launcher() { return {{bare_program(), "crash", std::to_string(replicas)}, 0}; }
 
-Launcher torchrun_launcher(const Options& options) {
-  return {torchrun_words(options, replicas), 1};
-}
+Launcher torchrun_launcher(const Options& options) { return {torchrun_words(options, replicas), 1}; }
 
 /// Lets the job come to rest before the crash, for a time that differs from round to round: a launcher that polls must
 /// not meet the crash in the same phase each time.
@@ -87,11 +85,11 @@ std::vector<Figure> measure_all(const Options& options, const Workspace& workspa
                                      options.rounds, [&] { return bench.milliseconds(bare_launcher()); }, ours),
                                  Ratio::ours_to_limit, Bar{Bound::at_most, 1.5}));
   if (options.torchrun) {
-    figures.push_back(ratio_figure({what, "torchrun", "ms"},
-                                   interleave(
-                                       std::min(options.rounds, 5),
-                                       [&] { return bench.milliseconds(torchrun_launcher(options)); }, ours),
-                                   Ratio::limit_to_ours, Bar{Bound::at_least, 10}));
+    figures.push_back(ratio_figure(
+        {what, "torchrun", "ms"},
+        interleave(
+            std::min(options.rounds, 5), [&] { return bench.milliseconds(torchrun_launcher(options)); }, ours),
+        Ratio::limit_to_ours, Bar{Bound::at_least, 10}));
   }
   return figures;
 }

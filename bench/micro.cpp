@@ -73,8 +73,10 @@ BENCHMARK(BM_FrozenImage)->Arg(30)->Arg(1000);
 void BM_GroupMachine_RunToSuccess(benchmark::State& state) {
   using namespace policy;
   const auto replicas = static_cast<int>(state.range(0));
+  GroupRules rules;
+  rules.replicas = replicas;
   for (auto _ : state) {
-    GroupMachine machine(GroupRules{.replicas = replicas});
+    GroupMachine machine(rules);
     Instant now{};
     const auto step = [&](const Event& event) {
       now += std::chrono::microseconds(1);

@@ -68,7 +68,10 @@ std::vector<Figure> measure_all(const Options& options, int megabytes) {
   OutputBench bench(static_cast<std::uintmax_t>(megabytes) * 1'000'000);
   const std::string count = std::to_string(replicas);
   Samples samples = interleave(
-      std::min(options.rounds, 7), [&] { return bench.throughput({bare_program(), "cat", count}); },
+      std::min(options.rounds, 7),
+      [&] {
+        return bench.throughput({bare_program(), "cat", count});
+      },
       [&] {
         return bench.throughput({options.forklift, "launch", "--cpu", "--num-processes", count, "--no-python"});
       });

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "forklift/launch.hpp"
 #include "launcher/launch.hpp"
@@ -38,7 +39,7 @@ Result<RunReport> launch(const LaunchRequest& request, const Environment& enviro
   if (guard < 0) return Error{ErrorKind::system, std::string("cannot fork the guard: ") + std::strerror(errno), errno};
   if (guard == 0) {
     ::setpgid(0, 0);
-    ::_exit(run_prepared(inputs.value()));
+    ::_exit(run_prepared(std::move(inputs).value()));
   }
   while (::waitpid(guard, nullptr, 0) < 0 && errno == EINTR) {
   }

@@ -85,11 +85,10 @@ Result<RunInputs> prepare_run(const LaunchRequest& request, const Environment& e
   return inputs;
 }
 
-int run_prepared(const RunInputs& inputs) {
-  RunInputs with_limits = inputs;
-  with_limits.open_files = raise_open_files_limit();
+int run_prepared(RunInputs inputs) {
+  inputs.open_files = raise_open_files_limit();
   const GuardSettings settings{inputs.plan.interaction, inputs.plan.isolation, inputs.plan.stop.kill_timeout};
-  return run_guarded(settings, [&](SupervisorSeat seat) { return supervise(with_limits, std::move(seat)); });
+  return run_guarded(settings, [&](SupervisorSeat seat) { return supervise(inputs, std::move(seat)); });
 }
 
 }  // namespace forklift

@@ -20,6 +20,6 @@ Result<Plan> plan_launch(const LaunchRequest& request, const Environment& enviro
 Result<RunInputs> prepare_run(const LaunchRequest& request, const Environment& environment, const RunClock& clock);
 
 /// Turns this process into the guard of a supervised run and returns the exit status when nothing of the job is left.
-int run_prepared(const RunInputs& inputs);
+int run_prepared(RunInputs inputs);
 
 }  // namespace forklift

@@ -17,7 +17,7 @@ using Step = int (*)(const ChildImage&) noexcept;
 
 int errno_unless(bool succeeded) noexcept { return succeeded ? 0 : errno; }
 
-// A group of its own, never a session: the launcher forwards signals, and the terminal keeps working (SUPERVISION 7).
+// A group of its own, never a session: the launcher forwards signals, and the terminal keeps working.
 int enter_process_group(const ChildImage&) noexcept { return errno_unless(::setpgid(0, 0) == 0); }
 
 // The launcher may have died before prctl; then nobody would send us the death signal any more.

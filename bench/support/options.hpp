@@ -8,8 +8,8 @@
 namespace forklift::bench {
 
 struct Options {
-  std::filesystem::path forklift;                 ///< The binary that is measured: --forklift, else FORKLIFT_BINARY, else
-                                                  ///< the one of the build tree that this bench stands in.
+  std::filesystem::path forklift;  ///< The binary that is measured: --forklift, else FORKLIFT_BINARY, else
+                                   ///< the one of the build tree that this bench stands in.
   std::optional<std::filesystem::path> torchrun;  ///< Compared with only if it is given.
   std::optional<std::filesystem::path> json;      ///< Where the results go beside the table.
   int rounds = 0;  ///< How often each side of a comparison runs at most; long ones run less (rounds_for).

@@ -15,9 +15,9 @@ namespace forklift::bench {
 using Clock = std::chrono::steady_clock;
 
 struct Command {
-  std::vector<std::string> argv;                      ///< argv[0] is a path.
+  std::vector<std::string> argv;                        ///< argv[0] is a path.
   std::filesystem::path standard_output = "/dev/null";  ///< Written from its beginning.
-  int expected_status = 0;                            ///< As a shell gives it: the exit code, or 128 + signal.
+  int expected_status = 0;                              ///< As a shell gives it: the exit code, or 128 + signal.
 };
 
 /// One running program: stdin is /dev/null, stderr is kept to explain an unexpected end.

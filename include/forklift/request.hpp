@@ -43,7 +43,7 @@ using ProcessCount = std::variant<ProcessesUnset, ProcessesInTotal, ProcessesPer
 /// Whose rules hold where the two peers differ (world size 1, the default configuration file).
 enum class Dialect { accelerate, torchrun };
 
-/// Which framework's own variables are added (FRAMEWORKS 2). `automatic` is torch's set and nothing framework-specific.
+/// Which framework's own variables are added. `automatic` is torch's set and nothing framework-specific.
 enum class Framework { automatic, torch, jax, tensorflow, none };
 
 enum class DeviceChoice { automatic, cpu, gpu };
@@ -91,7 +91,7 @@ struct StopRules {
 struct RestartRules {
   int max_restarts = 0;            ///< 0 … 1,000,000
   std::optional<Duration> window;  ///< `--restart-window`: only restarts within it count against the budget.
-  std::optional<std::vector<Category>> only_on;  ///< `--restart-on`; empty optional: SUPERVISION 9's default.
+  std::optional<std::vector<Category>> only_on;  ///< `--restart-on`; empty optional: all but out_of_memory.
 };
 
 struct TimeRules {

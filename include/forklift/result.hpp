@@ -12,7 +12,7 @@
 
 namespace forklift {
 
-/// What kind of thing went wrong; it decides the exit status of the command line (DESIGN "Exit status").
+/// What kind of thing went wrong; it decides the exit status of the command line.
 enum class ErrorKind {
   usage,           ///< Wrong flag, value or configuration: exit status 2.
   not_found,       ///< PROGRAM does not exist: exit status 127.

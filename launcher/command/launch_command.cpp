@@ -1,5 +1,6 @@
 // `forklift launch`
 #include <cstdio>
+#include <utility>
 
 #include "launcher/command/verbs.hpp"
 #include "launcher/launch.hpp"
@@ -34,10 +35,10 @@ int launch(const Call& call) {
   request.value().command = call.whole;
   if (request.value().mode == RunMode::dry_run) return dry_run(request.value(), call.environment);
 
-  const auto inputs = prepare_run(request.value(), call.environment, call.clock);
+  auto inputs = prepare_run(request.value(), call.environment, call.clock);
   if (!inputs) return fail(inputs.error());
   if (request.value().chatter == Chatter::normal) print_warnings(inputs.value().plan.warnings);
-  return run_prepared(inputs.value());
+  return run_prepared(std::move(inputs).value());
 }
 
 }  // namespace forklift::command

@@ -21,10 +21,14 @@ void ByteRing::append(std::string_view bytes) {
 }
 
 std::string ByteRing::last(std::size_t count) const {
+  count = std::min(count, bytes_.size());
+  if (count == 0) return {};
   const std::string_view all(bytes_.data(), bytes_.size());
-  std::string text(all.substr(oldest_));
-  text.append(all.substr(0, oldest_));
-  return count < text.size() ? text.substr(text.size() - count) : text;
+  const std::size_t begin = (oldest_ + bytes_.size() - count) % bytes_.size();
+  std::string text;
+  text.reserve(count);
+  text.append(all.substr(begin, count));
+  return text.append(all.substr(0, count - text.size()));
 }
 
 }  // namespace forklift

@@ -1,6 +1,6 @@
 // Bytes of one stream of one replica → whole lines, each with its prefix. Pure; the hot path of the output.
 //
-// Rules (SUPERVISION 23): a line ends at '\n' ("\r\n" too). A '\r' inside a line means that the text before it was a
+// Rules: a line ends at '\n' ("\r\n" too). A '\r' inside a line means that the text before it was a
 // progress display: only what stands after the last '\r' survives; the unfinished text can be asked for, so that a
 // terminal can show it live. A line longer than 1 MiB goes out in pieces, each prefixed and marked. NUL bytes and
 // invalid UTF-8 pass unchanged. The last line without a newline gets one in finish().

@@ -14,7 +14,7 @@ namespace forklift {
 /// where values allow it; a world of many replicas is cut short. Ends with a newline.
 std::string plan_text(const Plan& plan);
 
-/// DESIGN's dry-run contract: {"version":1, "run_id", "start_method", "world_size", "replicas":[{"rank", "local_rank",
+/// The dry run: {"version":1, "run_id", "start_method", "world_size", "replicas":[{"rank", "local_rank",
 /// "node_rank", "argv", "env", "unset", "cpus"}], "origins", "warnings"}. `env` is all that forklift sets for the
 /// replica; `run_id` is null in a dry run. Bytes that are no UTF-8 are shown as U+FFFD. Ends with a newline.
 std::string plan_json(const Plan& plan);

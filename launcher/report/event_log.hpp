@@ -13,7 +13,7 @@
 
 namespace forklift {
 
-/// SUPERVISION 19. `run_started` also carries what a rebuilt report needs: run_id, command, world_size.
+/// `run_started` also carries what a rebuilt report needs: run_id, command, world_size.
 enum class RunEventKind : std::uint8_t {
   run_started,
   attempt_started,

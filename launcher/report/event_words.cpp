@@ -4,7 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "launcher/report/json_fields.hpp"
+#include "launcher/report/report_fields.hpp"
 #include "launcher/report/report_words.hpp"
 
 namespace forklift {
@@ -18,20 +18,20 @@ constexpr std::array all_kinds{
     RunEventKind::stranger_reaped, RunEventKind::attempt_ended,   RunEventKind::run_ended,
 };
 
-std::optional<int> natural_if_there(JsonFields& fields, const char* key) {
+std::optional<int> natural_if_there(ReportFields& fields, const char* key) {
   return fields.has(key) ? std::optional(fields.natural(key)) : std::nullopt;
 }
 
 template <class Id>
-std::optional<Id> id_if_there(JsonFields& fields, const char* key) {
+std::optional<Id> id_if_there(ReportFields& fields, const char* key) {
   return fields.has(key) ? std::optional(Id{fields.natural(key)}) : std::nullopt;
 }
 
-std::string text_if_there(JsonFields& fields, const char* key) {
+std::string text_if_there(ReportFields& fields, const char* key) {
   return fields.has(key) ? fields.text(key) : std::string{};
 }
 
-RunEvent read_event(JsonFields fields) {
+RunEvent read_event(ReportFields fields) {
   RunEvent event;
   event.kind = fields.word("event", event_of_name);
   event.sequence = static_cast<std::uint64_t>(std::max<std::int64_t>(0, fields.wide_integer("seq")));
@@ -104,10 +104,10 @@ std::optional<RunEventKind> event_of_name(std::string_view name) {
 }
 
 std::optional<RunEvent> read_event_line(std::string_view line) {
-  const auto document = JsonFields::Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const auto document = ReportFields::Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded() || !document.is_object()) return std::nullopt;
   std::optional<Error> error;
-  JsonFields fields(document, "events.jsonl", error);
+  ReportFields fields(document, "events.jsonl", error);
   if (fields.integer("v") != format_version) return std::nullopt;
   RunEvent event = read_event(fields);
   if (error || !has_what_its_kind_needs(event)) return std::nullopt;

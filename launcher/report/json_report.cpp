@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/diagnose/decode_status.hpp"
-#include "launcher/report/json_fields.hpp"
+#include "launcher/report/report_fields.hpp"
 #include "launcher/report/report_format.hpp"
 #include "launcher/report/report_words.hpp"
 
@@ -100,7 +100,7 @@ Json to_json(const RunReport& report) {
 
 // ---- reading ------------------------------------------------------------------------------------------------------
 
-RootCause read_root_cause(JsonFields fields) {
+RootCause read_root_cause(ReportFields fields) {
   RootCause cause;
   cause.rank = Rank{fields.natural("rank")};
   cause.pid = fields.natural("pid");
@@ -114,20 +114,20 @@ RootCause read_root_cause(JsonFields fields) {
   return cause;
 }
 
-std::optional<RootCause> read_root_cause_of(JsonFields& fields) {
-  std::optional<JsonFields> cause = fields.object_or_null("root_cause");
+std::optional<RootCause> read_root_cause_of(ReportFields& fields) {
+  std::optional<ReportFields> cause = fields.object_or_null("root_cause");
   if (!cause) return std::nullopt;
   return read_root_cause(*std::move(cause));
 }
 
-AttemptReport read_attempt(JsonFields fields) {
+AttemptReport read_attempt(ReportFields fields) {
   AttemptReport attempt;
   attempt.attempt = Attempt{fields.natural("n")};
   attempt.root_cause = read_root_cause_of(fields);
   return attempt;
 }
 
-ReplicaReport read_replica(JsonFields fields) {
+ReplicaReport read_replica(ReportFields fields) {
   ReplicaReport replica;
   replica.rank = Rank{fields.natural("rank")};
   replica.local_rank = LocalRank{fields.natural("local_rank")};
@@ -145,18 +145,18 @@ ReplicaReport read_replica(JsonFields fields) {
   return replica;
 }
 
-Leftover read_leftover(JsonFields fields) {
+Leftover read_leftover(ReportFields fields) {
   return {fields.natural("pid"), fields.text("command"), fields.text("what")};
 }
 
 template <class Value>
-std::vector<Value> read_list(JsonFields& fields, const char* key, Value (*read)(JsonFields)) {
+std::vector<Value> read_list(ReportFields& fields, const char* key, Value (*read)(ReportFields)) {
   std::vector<Value> values;
-  for (JsonFields& element : fields.objects(key)) values.push_back(read(std::move(element)));
+  for (ReportFields& element : fields.objects(key)) values.push_back(read(std::move(element)));
   return values;
 }
 
-RunReport read_report(JsonFields fields) {
+RunReport read_report(ReportFields fields) {
   const int version = fields.integer("version");
   if (version != format_version) fields.fail("version", std::to_string(format_version), std::to_string(version));
   RunReport report;
@@ -189,7 +189,7 @@ Result<RunReport> parse_report(std::string_view json) {
     return Error{ErrorKind::usage, fmt::format("{}: is no valid JSON ({} bytes)", file_name, json.size())};
   }
   std::optional<Error> error;
-  RunReport report = read_report(JsonFields(document, file_name, error));
+  RunReport report = read_report(ReportFields(document, file_name, error));
   if (error) return *std::move(error);
   return report;
 }

@@ -15,7 +15,7 @@ enum class TextStyle { plain, coloured };
 /// kind. Empty for a run that succeeded without notes. Ends in a newline otherwise.
 std::string text_report(const RunReport& report, TextStyle style);
 
-/// report.json (DESIGN "Run directory"), `version` 1, indented by two, ends in a newline. Never fails: invalid UTF-8
+/// report.json, `version` 1, indented by two, ends in a newline. Never fails: invalid UTF-8
 /// was replaced before, and is replaced here too.
 std::string json_report(const RunReport& report);
 

@@ -96,7 +96,7 @@ Json outcome_to_json(const Outcome& outcome) {
   return std::visit([](const auto& alternative) { return to_json(alternative); }, outcome);
 }
 
-Outcome outcome_from_json(JsonFields fields) {
+Outcome outcome_from_json(ReportFields fields) {
   const std::string kind = fields.text("kind");
   if (kind == "exited") return Exited{fields.integer_within("exit_code", 0, highest_exit_code)};
   if (kind == "signalled")

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "forklift/report.hpp"
-#include "launcher/report/json_fields.hpp"
+#include "launcher/report/report_fields.hpp"
 
 namespace forklift {
 
@@ -23,6 +23,6 @@ std::optional<AskedToStop> asked_of_name(std::string_view name);
 nlohmann::ordered_json outcome_to_json(const Outcome& outcome);
 
 /// Exited{0} if a field was wrong; the fields then hold the error.
-Outcome outcome_from_json(JsonFields fields);
+Outcome outcome_from_json(ReportFields fields);
 
 }  // namespace forklift

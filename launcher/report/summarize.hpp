@@ -25,7 +25,7 @@ struct RunFacts {
 
 RunReport summarize(const Plan& plan, RunFacts facts);
 
-/// DESIGN "Exit status": 0; the root cause's code or 128 + signal; 126/127/125 for FailedToStart; 128 + stop signal.
+/// 0 after success; the root cause's code or 128 + signal; 126/127/125 for FailedToStart; 128 + stop signal.
 int exit_status_of(RunResult result, int stop_signal, const std::optional<RootCause>& root_cause);
 
 }  // namespace forklift

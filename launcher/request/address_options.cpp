@@ -118,10 +118,10 @@ Result<void> fill_address(const GivenOptions& given, LaunchRequest& request) {
   Backend backend = Backend::static_ranks;
   OptionReader reader(given);
   reader.word("rdzv-backend", backend_words, backend);
-  if (const auto wrong = reader.result(); !wrong) return wrong;
+  if (auto wrong = reader.result(); !wrong) return wrong;
   if (given.has("standalone")) return apply_standalone(given, request);
-  if (const auto plain = read_plain_address(given, request); !plain) return plain;
-  if (const auto endpoint = read_endpoint(given, backend, request); !endpoint) return endpoint;
+  if (auto plain = read_plain_address(given, request); !plain) return plain;
+  if (auto endpoint = read_endpoint(given, backend, request); !endpoint) return endpoint;
   if (request.num_machines > 1) return check_several_machines(given, backend, request);
   return {};
 }

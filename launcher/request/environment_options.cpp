@@ -68,7 +68,7 @@ Result<void> read_extra_environment(const GivenOptions& given, LaunchRequest& re
 }  // namespace
 
 Result<void> fill_environment(const GivenOptions& given, LaunchRequest& request) {
-  if (const auto extra = read_extra_environment(given, request); !extra) return extra;
+  if (auto extra = read_extra_environment(given, request); !extra) return extra;
   OptionReader reader(given);
   reader.word("framework", framework_words, request.framework);
   reader.word("mixed-precision", precision_words, request.mixed_precision);

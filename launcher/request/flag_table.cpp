@@ -89,7 +89,7 @@ constexpr auto launch_flags = std::to_array<Flag>({
     {.name = "kill-timeout", .value = "TIME", .group = supervision, .text = "wait after SIGKILL before giving up; default 10"},
     {.name = "time-limit", .value = "TIME", .group = supervision, .text = "stop the job then: 90, 90s, 10m, 2h or HH:MM:SS"},
     {.name = "checkpoint-signal", .value = "SIG[@TIME]", .group = supervision, .text = "sent 60 s (or TIME) before the time limit"},
-    {.name = "isolate", .group = supervision, .text = "a pid namespace or cgroup, where allowed"},
+    {.name = "isolate", .group = supervision, .text = "a pid namespace: the kernel ends the job with us"},
     {.name = "start-method", .value = "NAME", .tool = torchrun, .group = supervision, .text = "spawn; fork and forkserver are taken for it"},
     {.name = "monitor-interval", .value = "SECONDS", .tool = both_peers, .group = supervision, .status = inert, .text = "forklift does not poll, it is told at once"},
     {.name = "signals-to-handle", .value = "SIGNALS", .tool = torchrun, .group = supervision, .status = inert, .text = "forklift always handles and forwards signals, and keeps an ignored SIGHUP ignored"},

@@ -79,7 +79,7 @@ Result<void> fill_planning(const GivenOptions& given, LaunchRequest& request) {
 
 Result<void> check_contradictions(const GivenOptions& given, LaunchRequest& request) {
   for (const auto check : {check_world, check_devices, check_restarts})
-    if (const Result<void> done = check(given, request); !done) return done;
+    if (Result<void> done = check(given, request); !done) return done;
   if (request.mode == RunMode::dry_run) return {};
   if (given.has("host-facts"))
     return usage_error("--host-facts plans for another machine, expected --dry-run beside it");

@@ -97,7 +97,7 @@ Result<void> fill_processes(const GivenOptions& given, LaunchRequest& request) {
   reader.read(
       "nproc-per-node", request.processes, parse_per_node,
       fmt::format("a whole number from {} to {}, auto, cpu or gpu", process_range.lowest, process_range.highest));
-  if (const auto wrong = reader.result(); !wrong) return wrong;
+  if (auto wrong = reader.result(); !wrong) return wrong;
 
   if (total && given.has("nproc-per-node"))
     compare_counts(reader, given, *total, request);
@@ -116,7 +116,7 @@ Result<void> fill_processes(const GivenOptions& given, LaunchRequest& request) {
 Result<void> fill_size(const GivenOptions& given, LaunchRequest& request) {
   request.dialect = dialect_of(given);
   for (const auto step : {fill_machines, fill_machine_rank, fill_processes})
-    if (const Result<void> done = step(given, request); !done) return done;
+    if (Result<void> done = step(given, request); !done) return done;
   OptionReader reader(given);
   reader.text("rdzv-id", request.rdzv_id, "a name for the job");
   reader.text("role", request.role, "a name for the role");

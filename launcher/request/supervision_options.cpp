@@ -63,7 +63,7 @@ Result<void> read_time_rules(const GivenOptions& given, LaunchRequest& request) 
               "a signal that a program can handle, as USR1, or USR1@120 (seconds before the time limit)");
   request.time.checkpoint_signal = checkpoint.signal;
   if (checkpoint.lead) request.time.checkpoint_lead = *checkpoint.lead;
-  if (const auto wrong = reader.result(); !wrong || checkpoint.signal == 0) return wrong;
+  if (auto wrong = reader.result(); !wrong || checkpoint.signal == 0) return wrong;
 
   if (!request.time.limit)
     request.warnings.emplace_back("--checkpoint-signal has no effect without --time-limit");
@@ -106,10 +106,10 @@ Result<void> fill_supervision(const GivenOptions& given, LaunchRequest& request)
   reader.number("max-restarts", {0, 1'000'000}, request.restart.max_restarts);
   reader.read("restart-window", request.restart.window, parse_positive_duration, positive_time);
   reader.when_given("isolate", request.isolation, Isolation::requested);
-  if (const auto wrong = reader.result(); !wrong) return wrong;
-  if (const auto causes = read_restart_causes(given, request.restart); !causes) return causes;
+  if (auto wrong = reader.result(); !wrong) return wrong;
+  if (auto causes = read_restart_causes(given, request.restart); !causes) return causes;
   warn_of_idle_restart_rules(given, request);
-  if (const auto times = read_time_rules(given, request); !times) return times;
+  if (auto times = read_time_rules(given, request); !times) return times;
   return check_start_method(given, request);
 }
 

@@ -23,6 +23,8 @@ struct Twin {
   std::string_view name;
   const std::optional<T>& value;
 };
+template <class T>
+Twin(std::string_view, const std::optional<T>&) -> Twin<T>;
 
 template <class T>
 void settle_twins(OptionReader& reader, const GivenOptions& given, const Twin<T>& one, const Twin<T>& other) {

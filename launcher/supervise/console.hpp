@@ -1,6 +1,6 @@
 // The console: our own standard output and standard error, which replicas' lines and our sentences go to.
 //
-// Never blocks and never waits: what a slow reader does not take is queued here (SUPERVISION 22). A reader that is gone
+// Never blocks and never waits: what a slow reader does not take is queued here. A reader that is gone
 // is noted once, and the job goes on. If both descriptors are the same file, pipe or terminal (2>&1), they are one
 // sink, so that lines keep the order in which they were written. SIGPIPE must be ignored by the process. One thread.
 #pragma once

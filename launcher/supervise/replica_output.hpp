@@ -4,7 +4,7 @@
 // One thread, one io_context; one read buffer for all. Nothing wakes while nothing is printed. A console whose reader
 // is slow never costs a line: streams that go only there are not read for a while, so that their replicas wait; streams
 // with a copy in a file are read on, and when too much waits for the console their lines are left out there, with a
-// note that names the file (SUPERVISION 22).
+// note that names the file.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -1,6 +1,6 @@
 // Where the console's bytes go: one of our inherited descriptors, written to without ever waiting for its reader.
 //
-// The descriptor is shared with whoever started us, so O_NONBLOCK is never set on it (SUPERVISION 22): a pipe or a
+// The descriptor is shared with whoever started us, so O_NONBLOCK is never set on it: a pipe or a
 // terminal is opened again for ourselves, a socket is written to with MSG_DONTWAIT, a regular file as it is, which
 // keeps the offset shared with the other holders. What cannot be opened again gets small writes that poll() has
 // promised to take. SIGPIPE must be ignored by the process.

@@ -109,7 +109,7 @@ void Supervisor::guard_said(GuardMessage message) {
     return;
   }
   const int signal = message.number;
-  // SIGQUIT is passed on like SIGUSR1: programs use it to dump their stacks, and live on (FRAMEWORKS 21).
+  // SIGQUIT is passed on like SIGUSR1: programs use it to dump their stacks, and live on.
   if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP) {
     handle(policy::SignalReceived{signal});
     return;

@@ -1,9 +1,10 @@
 // Ending a whole tree of processes, whatever they do about it.
 //
-// Killing and looking alternate until nothing is left. A process that has SIGKILL pending cannot fork any more, so
-// every pass leaves only what was born behind its back; orphans come to us, since we are a subreaper. While a pass
-// still finds somebody new, the next one follows at once: that is what outruns a fork storm. Otherwise it waits on
-// pidfds.
+// Killing and looking alternate until nothing is left. Orphans come to us, since we are a subreaper, and a process with
+// SIGKILL pending cannot fork any more. Against processes that are replaced by their children faster than /proc can be
+// read, three things help: whole process groups are killed, which the kernel does in one step that no fork slips
+// through; the walk kills whom it meets at once, and runs after the births; and while a pass meets anybody new, the
+// next one follows without a wait.
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -12,8 +13,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <unordered_set>
 
-#include "launcher/system/process_table.hpp"
+#include "launcher/system/process_walk.hpp"
 #include "launcher/system/reap.hpp"
 #include "worker/descriptor.hpp"
 
@@ -28,9 +30,36 @@ constexpr milliseconds longest_wait{20};
 
 ProcessIdentity identity_of(const ProcessEntry& entry) { return {entry.pid, entry.start_time}; }
 
-/// What is left of these after look() waits for somebody else: its parent, a debugger, or (where only the first thread
-/// of a process has ended) its other threads. Its pidfd would be readable at once and wait for nothing.
+/// What is a zombie although we reap ours waits for somebody else: its parent, a debugger, or (where only the first
+/// thread of a process has ended) its other threads. Its pidfd may be readable at once, so nothing can wait for it.
 bool is_zombie(const ProcessEntry& entry) { return entry.state == 'Z'; }
+
+/// Sleeps until all of `dying` have died or the time is over. Without pidfds (an old kernel, no descriptors left) the
+/// time decides.
+void wait_for_deaths(const std::vector<ProcessEntry>& dying, milliseconds time) {
+  std::vector<Descriptor> owned;
+  std::vector<pollfd> watched;
+  for (const ProcessEntry& entry : dying) {
+    if (is_zombie(entry)) continue;
+    Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, entry.pid, 0)));
+    if (!pidfd.valid() && errno == ESRCH) return;
+    if (!pidfd.valid()) continue;
+    watched.push_back({pidfd.get(), POLLIN, 0});
+    owned.push_back(std::move(pidfd));
+  }
+  const auto end = Clock::now() + time;
+  auto alive = watched.size();
+  do {
+    const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
+    if (left <= milliseconds::zero()) return;
+    if (::poll(watched.data(), watched.size(), static_cast<int>(left.count())) < 0 && errno != EINTR) return;
+    for (pollfd& one : watched) {
+      if (one.fd < 0 || one.revents == 0) continue;
+      one.fd = -1;  // poll() passes over it from now on.
+      --alive;
+    }
+  } while (alive > 0 || watched.empty());
+}
 
 class TreeEnding {
  public:
@@ -38,73 +67,78 @@ class TreeEnding {
 
   std::vector<ProcessEntry> run(Clock::time_point deadline) {
     for (;;) {
-      std::vector<ProcessEntry> found = look();
-      if (found.empty()) return found;
-      const Pass pass = kill_all(found);
-      const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
-      if (left <= milliseconds::zero()) return left_over();
-      if (pass == Pass::all_known) wait_for_deaths(found, std::min(left, longest_wait));
+      const std::size_t met_before = met_.size();
+      reap_ended();
+      std::vector<ProcessEntry> left = look_and_kill();
+      if (left.empty()) return left;
+      const auto time = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+      if (time <= milliseconds::zero()) {
+        std::erase_if(left, is_zombie);
+        return left;
+      }
+      if (met_.size() == met_before) wait_for_deaths(left, std::min(time, longest_wait));
     }
   }
 
  private:
-  enum class Pass { found_new, all_known };
-
-  /// Reaps our ended children; what descends from us otherwise, without the spared and what is theirs.
-  std::vector<ProcessEntry> look() const {
-    std::vector<ProcessEntry> table = read_process_table();
-    std::erase_if(table, [this](const ProcessEntry& entry) {
-      if (spared_.contains(identity_of(entry))) return true;
-      return entry.parent == self_ && entry.state == 'Z' && reap_stranger(entry.pid);
-    });
-    return descendants_of(self_, table);
-  }
-
-  Pass kill_all(const std::vector<ProcessEntry>& found) {
-    Pass pass = Pass::all_known;
-    for (const ProcessEntry& entry : found) {
-      if (!signalled_.insert(identity_of(entry)).second) continue;
-      pass = Pass::found_new;
-      ::kill(entry.pid, SIGKILL);  // EPERM: left to `left_over`. ESRCH: it was quicker.
+  // Ahead of the walk, which would have to read each of them. It ends early at an ended child that is spared and keeps
+  // its status; the walk reaps the others then.
+  void reap_ended() const {
+    for (pid_t ended = 0; (ended = peek_ended_child()) > 0;) {
+      const bool may_be_spared =
+          std::any_of(spared_.begin(), spared_.end(), [ended](const ProcessIdentity& one) { return one.pid == ended; });
+      if (may_be_spared || !reap_stranger(ended)) return;
     }
-    return pass;
   }
 
-  std::vector<ProcessEntry> left_over() const {
-    std::vector<ProcessEntry> left = look();
-    std::erase_if(left, is_zombie);
-    return left;
-  }
-
-  /// Until all of them have died or the time is over. Without pidfds (an old kernel, no descriptors) the time decides.
-  void wait_for_deaths(const std::vector<ProcessEntry>& dying, milliseconds time) const {
-    std::vector<Descriptor> owned;
-    std::vector<pollfd> watched;
-    for (const ProcessEntry& entry : dying) {
-      if (is_zombie(entry)) continue;
-      Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, entry.pid, 0)));
-      if (!pidfd.valid() && errno == ESRCH) return;
-      if (!pidfd.valid()) continue;
-      watched.push_back({pidfd.get(), POLLIN, 0});
-      owned.push_back(std::move(pidfd));
-    }
-    const auto end = Clock::now() + time;
-    auto alive = watched.size();
-    do {
-      const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
-      if (left <= milliseconds::zero()) return;
-      if (::poll(watched.data(), watched.size(), static_cast<int>(left.count())) < 0 && errno != EINTR) return;
-      for (pollfd& one : watched) {
-        if (one.fd < 0 || one.revents == 0) continue;
-        one.fd = -1;  // poll() passes over it from now on.
-        --alive;
+  /// The descendants that were met, without the spared and what is theirs. All of them have got SIGKILL.
+  std::vector<ProcessEntry> look_and_kill() {
+    std::vector<ProcessEntry> table;
+    std::unordered_set<int> ours{self_};
+    std::unordered_set<int> foreign_groups{::getpgrp()};
+    walk_processes([&](ProcessEntry entry) {
+      if (spared_.contains(identity_of(entry))) {
+        foreign_groups.insert(entry.group);
+        return;
       }
-    } while (alive > 0 || watched.empty());
+      if (entry.parent == self_ && is_zombie(entry) && reap_stranger(entry.pid)) return;
+      if (ours.contains(entry.parent)) {
+        ours.insert(entry.pid);
+        kill_once(entry);
+      }
+      table.push_back(std::move(entry));
+    });
+    // Again from the whole table: where pids have wrapped around, a child comes before its parent.
+    std::vector<ProcessEntry> found = descendants_of(self_, table);
+    for (const ProcessEntry& entry : found) {
+      ours.insert(entry.pid);
+      kill_once(entry);
+    }
+    for (const ProcessEntry& entry : table) {
+      if (!ours.contains(entry.pid)) foreign_groups.insert(entry.group);
+    }
+    kill_groups(found, foreign_groups);
+    return found;
+  }
+
+  void kill_once(const ProcessEntry& entry) {
+    // EPERM: it stays and is returned. ESRCH: it was quicker.
+    if (met_.insert(identity_of(entry)).second) ::kill(entry.pid, SIGKILL);
+  }
+
+  /// The groups in which nobody else was seen.
+  static void kill_groups(const std::vector<ProcessEntry>& found, const std::unordered_set<int>& foreign) {
+    std::unordered_set<int> done;
+    for (const ProcessEntry& entry : found) {
+      if (entry.group > 1 && !foreign.contains(entry.group) && done.insert(entry.group).second) {
+        ::kill(-entry.group, SIGKILL);
+      }
+    }
   }
 
   const std::set<ProcessIdentity>& spared_;
   const int self_ = ::getpid();
-  std::set<ProcessIdentity> signalled_;
+  std::set<ProcessIdentity> met_;
 };
 
 }  // namespace

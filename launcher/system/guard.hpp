@@ -31,8 +31,7 @@ struct SupervisorSeat {
 /// Turns the calling process into the guard and a fork of it into the supervisor, which runs `supervise` and exits with
 /// what it returns. Returns the exit status of the run in the guard, after nothing of the job is left; never returns in
 /// the supervisor. 125 with a sentence on stderr if the supervisor could not be started or was killed. The calling
-/// process must have one thread. When the run was ended by SIGINT the guard dies of SIGINT itself, as a shell expects
-/// (SUPERVISION 6).
+/// process must have one thread. When the run was ended by SIGINT the guard dies of SIGINT itself, as a shell expects.
 int run_guarded(const GuardSettings& settings, const std::function<int(SupervisorSeat)>& supervise);
 
 }  // namespace forklift

@@ -1,4 +1,4 @@
-// What guard and supervisor say to each other over their socket pair (SUPERVISION 5): one small packet per message. The
+// What guard and supervisor say to each other over their socket pair: one small packet per message. The
 // end of the stream says that the other one is gone.
 #pragma once
 

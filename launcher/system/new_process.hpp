@@ -17,7 +17,7 @@ struct NewProcess {
 
 /// clone(CLONE_VM | CLONE_VFORK | CLONE_PIDFD): independent of the size of our memory, and returns when the child has
 /// exec'ed or failed. Under a sanitizer, which cannot follow a child in shared memory, fork() and a pipe for the
-/// failure (SUPERVISION 17). All signals are blocked around it, so the body starts with all signals blocked. Not for
+/// failure. All signals are blocked around it, so the body starts with all signals blocked. Not for
 /// two threads at a time.
 NewProcess start_process(ChildBody body, void* context);
 

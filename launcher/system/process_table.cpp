@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "launcher/system/kernel_file.hpp"
+#include "launcher/system/process_walk.hpp"
 #include "worker/descriptor.hpp"
 
 namespace forklift {
@@ -40,7 +41,8 @@ std::optional<ProcessEntry> parse_stat(std::string_view text) {
   if (state.empty()) return std::nullopt;
   entry.state = state.front();
   entry.parent = number_of<int>(next_field(rest));
-  for (int field = 5; field < 22; ++field) next_field(rest);
+  entry.group = number_of<int>(next_field(rest));
+  for (int field = 6; field < 22; ++field) next_field(rest);
   entry.start_time = number_of<std::uint64_t>(next_field(rest));
   return entry;
 }
@@ -82,15 +84,19 @@ std::string_view shortened(std::string_view text, std::size_t limit) {
 
 }  // namespace
 
-std::vector<ProcessEntry> read_process_table() {
-  std::vector<ProcessEntry> table;
-  if (!proc_has_our_pids()) return table;
+void walk_processes(const std::function<void(ProcessEntry)>& use) {
+  if (!proc_has_our_pids()) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
-  if (!proc) return table;
+  if (!proc) return;
   while (const dirent* found = ::readdir(proc.get())) {
     if (found->d_name[0] < '1' || found->d_name[0] > '9') continue;
-    if (auto entry = read_entry(::dirfd(proc.get()), found->d_name)) table.push_back(std::move(*entry));
+    if (auto entry = read_entry(::dirfd(proc.get()), found->d_name)) use(std::move(*entry));
   }
+}
+
+std::vector<ProcessEntry> read_process_table() {
+  std::vector<ProcessEntry> table;
+  walk_processes([&table](ProcessEntry entry) { table.push_back(std::move(entry)); });
   return table;
 }
 

@@ -14,6 +14,7 @@ struct ProcessEntry {
   char state = '?';              ///< 'Z' is a zombie, 'D' is stuck in the kernel.
   std::uint64_t start_time = 0;  ///< Clock ticks since boot; with pid it names a process for ever.
   std::string name;              ///< comm
+  int group = 0;                 ///< Process group.
 };
 
 /// Every process that can be seen, in no order. One pass over /proc.
@@ -36,6 +37,7 @@ std::set<ProcessIdentity> children_of_self();
 
 /// SIGKILLs every descendant of this process (a subreaper) except those in `spared` and their descendants, and reaps them,
 /// until none is left or `timeout_ms` has passed. Returns those that are left (state 'D', or not ours to signal). Blocks.
+/// Outruns processes that fork faster than they can be looked at.
 std::vector<ProcessEntry> end_descendants(const std::set<ProcessIdentity>& spared, int timeout_ms);
 
 }  // namespace forklift

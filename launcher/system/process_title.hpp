@@ -1,5 +1,5 @@
 // The name under which a process is listed. The supervisor must not share one with its guard: `pkill -9 forklift` is to
-// hit only one of the two (SUPERVISION 1).
+// hit only one of the two.
 #pragma once
 
 #include <string_view>

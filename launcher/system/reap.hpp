@@ -13,7 +13,7 @@ namespace forklift {
 
 struct Reaped {
   Outcome outcome;
-  std::uint64_t peak_rss_bytes = 0;  ///< At least the starter's own resident size (SUPERVISION 24).
+  std::uint64_t peak_rss_bytes = 0;  ///< At least the starter's own resident size.
   double cpu_user_s = 0;
   double cpu_system_s = 0;
 };

@@ -1,4 +1,4 @@
-// The run directory: made once per run, mode 0700; the newest 50 default ones are kept (SUPERVISION 21).
+// The run directory: made once per run, mode 0700; the newest 50 default ones are kept.
 #pragma once
 
 #include <filesystem>

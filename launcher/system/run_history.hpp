@@ -7,7 +7,7 @@
 
 namespace forklift {
 
-/// So many of the newest runs stay in the default place (SUPERVISION 21).
+/// So many of the newest runs stay in the default place.
 constexpr std::size_t runs_kept = 50;
 
 /// YYYYMMDD-HHMMSS-xxxxxx: in alphabetical order the oldest run is first.

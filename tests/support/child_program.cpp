@@ -268,17 +268,19 @@ int tree(const Arguments& arguments) {
   return first ? ready_then_hold({}) : (pause_for_ever(), 0);
 }
 
-// COUNT lines of processes, each of which forks its successor and dies: who looks sees only the dead. A minute is the
-// end of it, should nobody end it before.
+// COUNT lines of processes, each of which forks its successor and dies: who looks sees only the dead. With `sessions`
+// each of them leaves its parent's group as well. After ten seconds it is over, should nobody end it before.
 int fork_storm(const Arguments& arguments) {
+  const bool sessions = arguments.size() > 1 && arguments[1] == "sessions";
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   for (long line = number(arguments, 0); line > 0; --line) {
     if (fork_or_fail() > 0) continue;
     ::setsid();
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (std::chrono::steady_clock::now() < end) {
       const pid_t successor = ::fork();
       if (successor > 0) std::_Exit(0);
       if (successor < 0) ::sched_yield();
+      if (successor == 0 && sessions) ::setsid();
     }
     std::_Exit(0);
   }
@@ -362,7 +364,7 @@ constexpr Verb verbs[] = {
     {"setsid-child", child_in_own_session},
     {"daemonize", daemonize},      // PIDFILE [leave]: the daemon stays, and so do we unless told to leave
     {"tree", tree},                // DEPTH
-    {"fork-storm", fork_storm},    // COUNT
+    {"fork-storm", fork_storm},    // COUNT [sessions]
     {"write-lines", write_lines},  // COUNT WIDTH
     {"progress", progress},        // COUNT: on stderr, by \r
     {"garbage", garbage},          // BYTES

@@ -43,9 +43,9 @@ RunningProcess::RunningProcess(const Command& command) {
 
 RunningProcess::~RunningProcess() {
   if (pid_ <= 0) return;
-  ::kill(-pid_, SIGKILL);
+  send_to_group(SIGKILL);
   if (wait_status_) return;
-  ::kill(pid_, SIGKILL);
+  send(SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
@@ -61,7 +61,8 @@ void RunningProcess::write_input(std::string_view text) const {
   ::signal(SIGPIPE, handler);
 }
 
-void RunningProcess::send(int signal) const { ::kill(pid_, signal); }
+// By pidfd: the test may have let somebody else reap it, and its pid may be another's by now.
+void RunningProcess::send(int signal) const { ::syscall(SYS_pidfd_send_signal, pidfd_.get(), signal, nullptr, 0); }
 void RunningProcess::send_to_group(int signal) const { ::kill(-pid_, signal); }
 
 void RunningProcess::read_available(Stream& stream) {

@@ -32,14 +32,14 @@ enum class Streams {
 };
 
 struct Command {
-  std::vector<std::string> argv;                   ///< argv[0] is a path, or is looked up in PATH.
-  std::map<std::string, std::string> environment;  ///< On top of our own.
-  std::vector<std::string> unset;
-  std::filesystem::path working_directory;  ///< Empty: our own.
-  Input input = Input::null_device;         ///< Not for a terminal.
+  std::vector<std::string> argv = {};                   ///< argv[0] is a path, or is looked up in PATH.
+  std::map<std::string, std::string> environment = {};  ///< On top of our own.
+  std::vector<std::string> unset = {};
+  std::filesystem::path working_directory = {};  ///< Empty: our own.
+  Input input = Input::null_device;              ///< Not for a terminal.
   Streams streams = Streams::pipes;
-  std::vector<int> ignored_signals;  ///< As `nohup` does for SIGHUP.
-  std::optional<uid_t> user;         ///< To run as somebody else; only root may.
+  std::vector<int> ignored_signals = {};  ///< As `nohup` does for SIGHUP.
+  std::optional<uid_t> user = {};         ///< To run as somebody else; only root may.
 };
 
 /// How a program ended.

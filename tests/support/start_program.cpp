@@ -128,6 +128,8 @@ void become_user(uid_t user) {
   place(ends.input, STDIN_FILENO);
   if (!command.working_directory.empty() && ::chdir(command.working_directory.c_str()) != 0) give_up("chdir");
   if (command.user) become_user(*command.user);
+  // Whatever the test program itself was started with.
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::execvpe(argv[0], argv, envp);
   give_up(argv[0]);
 }

@@ -19,6 +19,7 @@
 
 #include "launcher/system/clone_launcher.hpp"
 #include "launcher/system/reap.hpp"
+#include "tests/support/child_command.hpp"
 #include "tests/support/leak_check.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -42,12 +43,12 @@ class Command {
  private:
   std::vector<std::string> words_;
   std::vector<const char*> argv_;
-  const char* environment_[2] = {"MARK=frozen", nullptr};
+  static constexpr const char* environment_[2] = {"MARK=frozen",
+                                                  nullptr};  // Not moved with us: the image points at it.
 };
 
-Command child(std::vector<std::string> words) {
-  words.insert(words.begin(), FORKLIFT_CHILD_PROGRAM);
-  return Command(std::move(words));
+Command child(const std::string& verb, const std::string& argument = "") {
+  return Command(argument.empty() ? support::child(verb) : support::child(verb, {argument}));
 }
 
 struct Pipe {
@@ -69,7 +70,7 @@ struct Pipe {
   }
 };
 
-class Spawn : public testing::Test {
+class Spawn : public support::LeakChecked {
  protected:
   /// Blocks until the process has ended.
   static Reaped wait_for(const Spawned& process) {
@@ -103,20 +104,19 @@ class Spawn : public testing::Test {
     EXPECT_EQ(failed->os_errno, error);
   }
 
-  LeakCheck leaks_;  // Before the loop: its descriptors are opened and closed within.
   boost::asio::io_context io_{1};
 };
 
 TEST_F(Spawn, ExitCodes_AreExact) {
   for (const int code : {0, 1, 3, 9, 11, 127, 137, 255}) {
-    EXPECT_EQ(run(child({"exit", std::to_string(code)})), Outcome(Exited{code}));
+    EXPECT_EQ(run(child("exit", std::to_string(code))), Outcome(Exited{code}));
   }
 }
 
 // Boost: async_wait gives 11 both for `exit 11` and for SIGSEGV.
 TEST_F(Spawn, SignalAndExitCodeOfTheSameNumber_Differ) {
-  EXPECT_EQ(run(child({"exit", "11"})), Outcome(Exited{11}));
-  const Outcome killed = run(child({"raise", "SEGV"}));
+  EXPECT_EQ(run(child("exit", "11")), Outcome(Exited{11}));
+  const Outcome killed = run(child("raise-without-core", "SEGV"));
   ASSERT_TRUE(std::holds_alternative<Signalled>(killed));
   EXPECT_EQ(std::get<Signalled>(killed).signal, SIGSEGV);
 }
@@ -131,7 +131,7 @@ TEST_F(Spawn, MissingProgram_IsReportedAndLeavesNoZombie) {
 }
 
 TEST_F(Spawn, UnusableFiles_AreToldApart) {
-  const TemporaryDirectory folder;
+  const support::TemporaryDirectory folder;
   const auto make = [&](const std::string& name, const std::string& content, mode_t mode) {
     const std::string path = (folder.path() / name).string();
     std::ofstream(path) << content;
@@ -156,37 +156,37 @@ TEST_F(Spawn, FailedExec_DoesNotRunOurExitHandlers) {
 
 TEST_F(Spawn, EachFailingStep_IsNamedWithItsErrno) {
   {
-    Command command = child({"exit", "0"});
+    Command command = child("exit", "0");
     command.image.working_directory = "/no/such/directory";
     expect_failed(run(std::move(command)), StartStep::working_directory, ENOENT);
   }
   {
-    Command command = child({"exit", "0"});
+    Command command = child("exit", "0");
     command.image.standard_streams[1] = 999'999;
     expect_failed(run(std::move(command)), StartStep::standard_streams, EBADF);
   }
   {
     cpu_set_t none;
     CPU_ZERO(&none);
-    Command command = child({"exit", "0"});
+    Command command = child("exit", "0");
     command.image.affinity = &none;
     command.image.affinity_bytes = sizeof none;
     expect_failed(run(std::move(command)), StartStep::affinity, EINVAL);
   }
   {
     const rlimit impossible{10, 5};
-    Command command = child({"exit", "0"});
+    Command command = child("exit", "0");
     command.image.open_files = &impossible;
     expect_failed(run(std::move(command)), StartStep::resource_limit, EINVAL);
   }
   {
     const Pipe no_terminal;
-    Command command = child({"exit", "0"});
+    Command command = child("exit", "0");
     command.image.foreground_of = no_terminal.reader.get();
     expect_failed(run(std::move(command)), StartStep::terminal, ENOTTY);
   }
   {
-    Command command = child({"exit", "0"});
+    Command command = child("exit", "0");
     command.image.launcher = ::getppid();  // As if the launcher had died before prctl.
     expect_failed(run(std::move(command)), StartStep::parent_death, ESRCH);
   }
@@ -196,7 +196,7 @@ TEST_F(Spawn, EachFailingStep_IsNamedWithItsErrno) {
 TEST_F(Spawn, ChildDescriptors_AreExactlyTheStandardOnes) {
   std::vector<Descriptor> inheritable;
   for (int i = 0; i < 5; ++i) inheritable.emplace_back(::dup(STDERR_FILENO));
-  const std::string text = output_of(child({"print-fds"}));
+  const std::string text = output_of(child("print-fds"));
   std::vector<std::string> numbers;
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
     numbers.push_back(text.substr(at, text.find_first_of(" \n", at) - at));
@@ -209,7 +209,7 @@ TEST_F(Spawn, Environment_IsTheFrozenOneOnly) { EXPECT_EQ(output_of(Command({"/u
 
 TEST_F(Spawn, GroupMaskAndLimits_AreThePlannedOnes) {
   const rlimit small{64, 64};
-  Command command = child({"print-limits"});
+  Command command = child("print-limits");
   command.image.open_files = &small;
   EXPECT_NE(output_of(std::move(command)).find("64"), std::string::npos);
   Command signals({"/bin/grep", "SigBlk", "/proc/self/status"});
@@ -225,7 +225,7 @@ TEST_F(Spawn, NoDescriptorLeftForTheParent_LeavesNoRunningChild) {
   // One more descriptor fits (the pidfd itself), but not Boost's copy of it.
   const rlimit tight{static_cast<rlim_t>(lowest_free) + 1, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
-  Command command = child({"hold"});
+  Command command = child("hold");
   auto started = spawn(io_, command.image);
   ::setrlimit(RLIMIT_NOFILE, &before);
   ASSERT_TRUE(std::holds_alternative<FailedToStart>(started));
@@ -242,7 +242,7 @@ struct RefusingInitializer {
 };
 
 TEST_F(Spawn, InitializerThatFailsInTheChild_IsAnError) {
-  Command command = child({"exit", "0"});
+  Command command = child("exit", "0");
   clone_launcher launcher;
   boost::system::error_code error;
   auto process =
@@ -260,7 +260,7 @@ TEST_F(Spawn, LoopOfTheParent_WorksAfterAStart) {
   enum class Seen { nothing, data } seen = Seen::nothing;
   reader.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                     [&](const boost::system::error_code& error) { seen = error ? Seen::nothing : Seen::data; });
-  EXPECT_EQ(run(child({"exit", "0"})), Outcome(Exited{0}));
+  EXPECT_EQ(run(child("exit", "0")), Outcome(Exited{0}));
   ASSERT_EQ(::write(pipe.writer.get(), "x", 1), 1);
   io_.run();
   EXPECT_EQ(seen, Seen::data);
@@ -273,7 +273,7 @@ TEST_F(Spawn, SignalHandlersAndMask_StayAsTheyWere) {
   sigset_t mask_before, mask_after;
   ::sigaction(SIGCHLD, nullptr, &before);
   ::sigprocmask(SIG_SETMASK, nullptr, &mask_before);
-  run(child({"exit", "0"}));
+  run(child("exit", "0"));
   ::sigaction(SIGCHLD, nullptr, &after);
   ::sigprocmask(SIG_SETMASK, nullptr, &mask_after);
   EXPECT_EQ(before.sa_handler, after.sa_handler);
@@ -285,7 +285,7 @@ TEST_F(Spawn, SignalHandlersAndMask_StayAsTheyWere) {
 // Boost waits with a blocking waitpid in the completion handler.
 TEST_F(Spawn, ReapOfARunningProcess_DoesNotBlock) {
   Pipe hold;
-  Command command = child({"hold"});
+  Command command = child("hold");
   command.image.standard_streams[0] = hold.reader.get();
   auto started = spawn(io_, command.image);
   ASSERT_TRUE(std::holds_alternative<Spawned>(started));
@@ -296,14 +296,16 @@ TEST_F(Spawn, ReapOfARunningProcess_DoesNotBlock) {
 }
 
 TEST_F(Spawn, Usage_IsMeasured) {
-  Command command = child({"allocate", "64"});
+  const Descriptor null_device(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Command command = child("allocate", "64");
+  command.image.standard_streams[0] = null_device.get();
   auto started = spawn(io_, command.image);
   ASSERT_TRUE(std::holds_alternative<Spawned>(started));
   EXPECT_GE(wait_for(std::get<Spawned>(started)).peak_rss_bytes, std::uint64_t{64} << 20);
 }
 
 TEST_F(Spawn, StatusTakenByOtherCode_IsRecoveredOrLostButNeverAHang) {
-  Command command = child({"exit", "7"});
+  Command command = child("exit", "7");
   auto started = spawn(io_, command.image);
   ASSERT_TRUE(std::holds_alternative<Spawned>(started));
   const auto& process = std::get<Spawned>(started);
@@ -318,7 +320,7 @@ TEST_F(Spawn, StatusTakenByOtherCode_IsRecoveredOrLostButNeverAHang) {
 TEST_F(Spawn, ManyAtOnce_AllEndAsPlanned) {
   std::vector<Spawned> processes;
   for (int i = 0; i < 200; ++i) {
-    Command command = child({"exit", std::to_string(i)});
+    Command command = child("exit", std::to_string(i));
     auto started = spawn(io_, command.image);
     ASSERT_TRUE(std::holds_alternative<Spawned>(started));
     processes.push_back(std::move(std::get<Spawned>(started)));

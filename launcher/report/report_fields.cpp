@@ -1,4 +1,4 @@
-#include "launcher/report/json_fields.hpp"
+#include "launcher/report/report_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 namespace forklift {
 namespace {
 
-using Json = JsonFields::Json;
+using Json = ReportFields::Json;
 
 const Json& empty_object() {
   static const Json empty = Json::object();
@@ -26,7 +26,7 @@ bool is_int(const Json& value) {
 
 }  // namespace
 
-JsonFields::JsonFields(const Json& value, std::string place, std::optional<Error>& error)
+ReportFields::ReportFields(const Json& value, std::string place, std::optional<Error>& error)
     : value_(&value), place_(std::move(place)), error_(&error) {
   if (value.is_object()) return;
   if (!*error_) {
@@ -35,23 +35,23 @@ JsonFields::JsonFields(const Json& value, std::string place, std::optional<Error
   value_ = &empty_object();
 }
 
-bool JsonFields::has(const char* key) const { return value_->contains(key); }
+bool ReportFields::has(const char* key) const { return value_->contains(key); }
 
-void JsonFields::fail(const char* key, std::string_view expected, std::string_view seen) {
+void ReportFields::fail(const char* key, std::string_view expected, std::string_view seen) {
   if (*error_) return;
   *error_ = Error{ErrorKind::usage, fmt::format("{}: '{}' is {}, expected {}", place_, key, seen, expected)};
 }
 
-const Json* JsonFields::find(const char* key, std::string_view expected) {
+const Json* ReportFields::find(const char* key, std::string_view expected) {
   const auto found = value_->find(key);
   if (found != value_->end()) return &*found;
   fail(key, expected, "missing");
   return nullptr;
 }
 
-std::string JsonFields::place_of(const char* key) const { return fmt::format("{}: {}", place_, key); }
+std::string ReportFields::place_of(const char* key) const { return fmt::format("{}: {}", place_, key); }
 
-std::string JsonFields::text(const char* key) {
+std::string ReportFields::text(const char* key) {
   constexpr std::string_view expected = "a text";
   const Json* value = find(key, expected);
   if (value == nullptr) return {};
@@ -60,7 +60,7 @@ std::string JsonFields::text(const char* key) {
   return {};
 }
 
-std::vector<std::string> JsonFields::texts(const char* key) {
+std::vector<std::string> ReportFields::texts(const char* key) {
   constexpr std::string_view expected = "a list of texts";
   const Json* value = find(key, expected);
   std::vector<std::string> found;
@@ -79,7 +79,7 @@ std::vector<std::string> JsonFields::texts(const char* key) {
   return found;
 }
 
-int JsonFields::integer(const char* key) {
+int ReportFields::integer(const char* key) {
   constexpr std::string_view expected = "a whole number";
   const Json* value = find(key, expected);
   if (value == nullptr) return 0;
@@ -88,7 +88,7 @@ int JsonFields::integer(const char* key) {
   return 0;
 }
 
-int JsonFields::integer_within(const char* key, int lowest, int highest) {
+int ReportFields::integer_within(const char* key, int lowest, int highest) {
   const Json* value = find(key, "a whole number");
   if (value == nullptr) return lowest;
   if (is_int(*value)) {
@@ -100,12 +100,12 @@ int JsonFields::integer_within(const char* key, int lowest, int highest) {
   return lowest;
 }
 
-int JsonFields::natural(const char* key) {
+int ReportFields::natural(const char* key) {
   constexpr int highest = 1'000'000'000;
   return integer_within(key, 0, highest);
 }
 
-std::int64_t JsonFields::wide_integer(const char* key) {
+std::int64_t ReportFields::wide_integer(const char* key) {
   constexpr std::string_view expected = "a whole number";
   const Json* value = find(key, expected);
   if (value == nullptr) return 0;
@@ -116,13 +116,13 @@ std::int64_t JsonFields::wide_integer(const char* key) {
   return 0;
 }
 
-std::optional<int> JsonFields::integer_or_null(const char* key) {
+std::optional<int> ReportFields::integer_or_null(const char* key) {
   const Json* value = find(key, "a whole number or null");
   if (value == nullptr || value->is_null()) return std::nullopt;
   return integer(key);
 }
 
-double JsonFields::number(const char* key) {
+double ReportFields::number(const char* key) {
   constexpr std::string_view expected = "a number";
   const Json* value = find(key, expected);
   if (value == nullptr) return 0;
@@ -131,7 +131,7 @@ double JsonFields::number(const char* key) {
   return 0;
 }
 
-std::optional<std::uint64_t> JsonFields::count_or_null(const char* key) {
+std::optional<std::uint64_t> ReportFields::count_or_null(const char* key) {
   constexpr std::string_view expected = "a number of bytes or null";
   const Json* value = find(key, expected);
   if (value == nullptr || value->is_null()) return std::nullopt;
@@ -140,7 +140,7 @@ std::optional<std::uint64_t> JsonFields::count_or_null(const char* key) {
   return std::nullopt;
 }
 
-bool JsonFields::truth(const char* key) {
+bool ReportFields::truth(const char* key) {
   constexpr std::string_view expected = "true or false";
   const Json* value = find(key, expected);
   if (value == nullptr) return false;
@@ -149,21 +149,21 @@ bool JsonFields::truth(const char* key) {
   return false;
 }
 
-JsonFields JsonFields::object(const char* key) {
+ReportFields ReportFields::object(const char* key) {
   const Json* value = find(key, "an object");
   return {value == nullptr ? empty_object() : *value, place_of(key), *error_};
 }
 
-std::optional<JsonFields> JsonFields::object_or_null(const char* key) {
+std::optional<ReportFields> ReportFields::object_or_null(const char* key) {
   const Json* value = find(key, "an object or null");
   if (value == nullptr || value->is_null()) return std::nullopt;
-  return JsonFields(*value, place_of(key), *error_);
+  return ReportFields(*value, place_of(key), *error_);
 }
 
-std::vector<JsonFields> JsonFields::objects(const char* key) {
+std::vector<ReportFields> ReportFields::objects(const char* key) {
   constexpr std::string_view expected = "a list of objects";
   const Json* value = find(key, expected);
-  std::vector<JsonFields> found;
+  std::vector<ReportFields> found;
   if (value == nullptr) return found;
   if (!value->is_array()) {
     fail(key, expected, value->type_name());

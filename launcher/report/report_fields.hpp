@@ -14,12 +14,12 @@ namespace forklift {
 
 /// A view of one object within a document. Readers give an empty value after an error, so that a caller reads all
 /// fields in a row and looks at the error once, at the end. The document and the error must outlive the view.
-class JsonFields {
+class ReportFields {
  public:
   using Json = nlohmann::ordered_json;
 
   /// `place` names the object in errors: "report.json", "report.json: replicas[3]".
-  JsonFields(const Json& value, std::string place, std::optional<Error>& error);
+  ReportFields(const Json& value, std::string place, std::optional<Error>& error);
 
   [[nodiscard]] std::string text(const char* key);
   [[nodiscard]] std::vector<std::string> texts(const char* key);
@@ -35,9 +35,9 @@ class JsonFields {
   [[nodiscard]] bool truth(const char* key);
 
   /// An object; an empty one after an error.
-  [[nodiscard]] JsonFields object(const char* key);
-  [[nodiscard]] std::optional<JsonFields> object_or_null(const char* key);
-  [[nodiscard]] std::vector<JsonFields> objects(const char* key);
+  [[nodiscard]] ReportFields object(const char* key);
+  [[nodiscard]] std::optional<ReportFields> object_or_null(const char* key);
+  [[nodiscard]] std::vector<ReportFields> objects(const char* key);
 
   /// A word of an enum: `of_name` gives empty for a word that does not exist.
   template <class Enum>
