@@ -49,6 +49,15 @@ Result<void> check_fixed_ports(const Plan& plan) {
   return {};
 }
 
+/// What the user asked for; else no colour where the environment says so (no-color.org, terminals that know none).
+Colour colour_for(Colour asked, const Environment& environment) {
+  if (asked != Colour::automatic) return asked;
+  const auto no_color = environment.find("NO_COLOR");
+  if (no_color != environment.end() && !no_color->second.empty()) return Colour::never;
+  const auto terminal = environment.find("TERM");
+  return terminal != environment.end() && terminal->second == "dumb" ? Colour::never : asked;
+}
+
 }  // namespace
 
 Result<Plan> plan_launch(const LaunchRequest& request, const Environment& environment, const std::string& run_id) {
@@ -80,7 +89,7 @@ Result<RunInputs> prepare_run(const LaunchRequest& request, const Environment& e
   inputs.hostname = own_hostname();
   inputs.role = request.role;
   inputs.command = request.command;
-  inputs.colour = request.colour;
+  inputs.colour = colour_for(request.colour, environment);
   inputs.chatter = request.chatter;
   return inputs;
 }

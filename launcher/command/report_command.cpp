@@ -1,6 +1,7 @@
 // `forklift report [RUN|last]`
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -59,7 +60,8 @@ Result<Asked> parse(const std::vector<std::string>& words) {
 }  // namespace
 
 int report(const Call& call) {
-  if (asks_for_help(call.words)) {
+  const auto is_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (std::any_of(call.words.begin(), call.words.end(), is_help)) {
     std::fputs(report_help().c_str(), stdout);
     return 0;
   }

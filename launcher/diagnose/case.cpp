@@ -54,20 +54,20 @@ std::string words_of(const Outcome& outcome, const std::optional<PythonFailure>&
 
 }  // namespace
 
-Case make_case(const Plan& plan, const Ending& ending, const std::vector<Ending>& endings,
-               const AttemptEvidence& evidence) {
+FailureCase make_case(const Plan& plan, const Ending& ending, const std::vector<Ending>& endings,
+                      const AttemptEvidence& evidence) {
   std::string text = plain_text(ending.stderr_tail);
   std::optional<PythonFailure> python = python_failure_of(ending, evidence, text);
   return {plan, ending, endings, evidence, std::move(text), std::move(python)};
 }
 
-std::string who(const Case& the_case) {
+std::string who(const FailureCase& the_case) {
   const Ending& ending = the_case.ending;
   if (ending.pid == 0) return fmt::format("Rank {}", ending.rank.value);
   return fmt::format("Rank {} (pid {})", ending.rank.value, ending.pid);
 }
 
-std::string own_words(const Case& the_case) {
+std::string own_words(const FailureCase& the_case) {
   return words_of(the_case.ending.outcome, the_case.python, the_case.stderr_text);
 }
 
@@ -76,14 +76,14 @@ std::string own_words(const Ending& ending) {
   return words_of(ending.outcome, find_python_failure(text), text);
 }
 
-std::vector<std::string> argv_of(const Case& the_case) {
+std::vector<std::string> argv_of(const FailureCase& the_case) {
   const auto& replicas = the_case.plan.replicas;
   const auto found = std::find_if(replicas.begin(), replicas.end(),
                                   [&](const ReplicaPlan& replica) { return replica.rank == the_case.ending.rank; });
   return found == replicas.end() ? std::vector<std::string>{} : found->argv;
 }
 
-std::string traceback_of(const Case& the_case) {
+std::string traceback_of(const FailureCase& the_case) {
   std::string text = the_case.python ? the_case.python->traceback : std::string{};
   const std::string fatal = find_fatal_python_error(the_case.stderr_text);
   if (fatal.empty()) return text;
@@ -91,7 +91,8 @@ std::string traceback_of(const Case& the_case) {
   return text + fatal;
 }
 
-Diagnosis diagnosis_of(const Case& the_case, Category category, Confidence confidence, std::string_view predicate) {
+Diagnosis diagnosis_of(const FailureCase& the_case, Category category, Confidence confidence,
+                       std::string_view predicate) {
   Diagnosis diagnosis;
   diagnosis.category = category;
   diagnosis.confidence = confidence;

@@ -1,4 +1,4 @@
-// Case: the ending to be explained with everything that is known around it, read and cleaned once for all rules.
+// FailureCase: the ending to be explained with everything that is known around it, read and cleaned once for all rules.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 namespace forklift {
 
 /// Refers to its parts; they must outlive it.
-struct Case {
+struct FailureCase {
   const Plan& plan;
   const Ending& ending;                ///< The one to explain.
   const std::vector<Ending>& endings;  ///< All of the attempt.
@@ -24,25 +24,26 @@ struct Case {
   std::optional<PythonFailure> python;  ///< From the error file, else from stderr; empty if Python raised nothing.
 };
 
-Case make_case(const Plan& plan, const Ending& ending, const std::vector<Ending>& endings,
-               const AttemptEvidence& evidence);
+FailureCase make_case(const Plan& plan, const Ending& ending, const std::vector<Ending>& endings,
+                      const AttemptEvidence& evidence);
 
 /// "Rank 2 (pid 4711)"; without the pid if there never was a process.
-std::string who(const Case& the_case);
+std::string who(const FailureCase& the_case);
 
 /// The words in which the replica itself gave its reason: the final exception, else the last lines of stderr.
-std::string own_words(const Case& the_case);
+std::string own_words(const FailureCase& the_case);
 std::string own_words(const Ending& ending);
 
 /// The command of the replica: argv of the plan; empty if the plan does not have this rank.
-std::vector<std::string> argv_of(const Case& the_case);
+std::vector<std::string> argv_of(const FailureCase& the_case);
 
 /// The traceback of the exception, followed by faulthandler's report if there is one.
-std::string traceback_of(const Case& the_case);
+std::string traceback_of(const FailureCase& the_case);
 
 /// A diagnosis that names the rank, with the outcome as its first evidence and the traceback. `predicate` continues
 /// the sentence that begins with the rank: "raised ValueError: bad batch".
-Diagnosis diagnosis_of(const Case& the_case, Category category, Confidence confidence, std::string_view predicate);
+Diagnosis diagnosis_of(const FailureCase& the_case, Category category, Confidence confidence,
+                       std::string_view predicate);
 
 /// "raised ValueError: bad batch", on one line of bearable length.
 std::string raised(const ExceptionLine& exception);

@@ -17,7 +17,7 @@ constexpr std::array<Rule, 11> rules{
     explain_signal,       explain_shell_signal, explain_exit_code,
 };
 
-Diagnosis explain(const Case& the_case) {
+Diagnosis explain(const FailureCase& the_case) {
   for (const Rule rule : rules) {
     if (std::optional<Diagnosis> diagnosis = rule(the_case)) return *std::move(diagnosis);
   }

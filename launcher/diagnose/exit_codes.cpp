@@ -40,7 +40,7 @@ const ExitCodeText* text_for(int code) {
 }
 
 /// argparse's last words: "train.py: error: unrecognized arguments: --lr". Empty if there are none.
-std::string usage_error(const Case& the_case) {
+std::string usage_error(const FailureCase& the_case) {
   constexpr std::string_view mark = ": error: ";
   if (!contains(the_case.stderr_text, "usage:") && !contains(the_case.stderr_text, "Usage:")) return {};
   std::string last;
@@ -52,14 +52,14 @@ std::string usage_error(const Case& the_case) {
   return last;
 }
 
-std::string last_stderr_line(const Case& the_case) {
+std::string last_stderr_line(const FailureCase& the_case) {
   const std::vector<std::string_view> lines = split_lines(the_case.stderr_text);
   const auto found =
       std::find_if(lines.rbegin(), lines.rend(), [](std::string_view line) { return !trimmed(line).empty(); });
   return found == lines.rend() ? std::string{} : one_line(*found, longest_line);
 }
 
-Diagnosis explain_usage_error(const Case& the_case, const std::string& error) {
+Diagnosis explain_usage_error(const FailureCase& the_case, const std::string& error) {
   Diagnosis diagnosis =
       diagnosis_of(the_case, Category::exit_code, Confidence::certain, fmt::format("refused its arguments: {}", error));
   diagnosis.advice.emplace_back(
@@ -69,7 +69,7 @@ Diagnosis explain_usage_error(const Case& the_case, const std::string& error) {
 
 }  // namespace
 
-std::optional<Diagnosis> explain_exit_code(const Case& the_case) {
+std::optional<Diagnosis> explain_exit_code(const FailureCase& the_case) {
   const auto* exited = std::get_if<Exited>(&the_case.ending.outcome);
   if (exited == nullptr) return std::nullopt;
   constexpr int usage_code = 2;
@@ -90,7 +90,7 @@ std::optional<Diagnosis> explain_exit_code(const Case& the_case) {
   return diagnosis;
 }
 
-std::optional<Diagnosis> explain_lost(const Case& the_case) {
+std::optional<Diagnosis> explain_lost(const FailureCase& the_case) {
   const auto* lost = std::get_if<Lost>(&the_case.ending.outcome);
   if (lost == nullptr) return std::nullopt;
   Diagnosis diagnosis =

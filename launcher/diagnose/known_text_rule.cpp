@@ -34,7 +34,7 @@ struct Words {
   std::string program = "the program";
 };
 
-Words words_of(const Case& the_case) {
+Words words_of(const FailureCase& the_case) {
   const std::vector<std::string> argv = argv_of(the_case);
   Words words;
   if (argv.empty()) return words;
@@ -49,7 +49,7 @@ Words words_of(const Case& the_case) {
   return words;
 }
 
-std::vector<std::string> advice_of(const KnownText& row, const Case& the_case) {
+std::vector<std::string> advice_of(const KnownText& row, const FailureCase& the_case) {
   const Words words = words_of(the_case);
   std::vector<std::string> advice;
   for (const std::string_view text : row.advice) {
@@ -70,7 +70,8 @@ std::string matching_line(const KnownText& row, std::string_view text) {
   return {};
 }
 
-Diagnosis diagnosis_from(const KnownText& row, Confidence confidence, const Case& the_case, std::string_view text) {
+Diagnosis diagnosis_from(const KnownText& row, Confidence confidence, const FailureCase& the_case,
+                         std::string_view text) {
   const bool says_it_best_itself = row.predicate.empty() && the_case.python;
   const std::string line = matching_line(row, text);
   std::string predicate(row.predicate);
@@ -106,7 +107,7 @@ const KnownText* find_known_text(std::string_view text) {
   return nullptr;
 }
 
-std::optional<Diagnosis> explain_known_text(const Case& the_case) {
+std::optional<Diagnosis> explain_known_text(const FailureCase& the_case) {
   const std::string words = own_words(the_case);
   if (ended_by_a_sender(the_case.ending.outcome)) {
     const KnownText* row = find_known_text(words);

@@ -22,7 +22,7 @@ void add_counter(Diagnosis& diagnosis, std::string_view whose, const Counter& be
   diagnosis.evidence.push_back(fmt::format("the {} counter of out-of-memory kills {}", whose, change));
 }
 
-void add_largest_peaks(const Case& the_case, Diagnosis& diagnosis) {
+void add_largest_peaks(const FailureCase& the_case, Diagnosis& diagnosis) {
   constexpr std::size_t shown = 3;
   std::vector<std::pair<std::uint64_t, int>> peaks;
   for (const Ending& ending : the_case.endings) {
@@ -50,7 +50,7 @@ OomKiller oom_killer_of(const AttemptEvidence& evidence) {
   return any ? OomKiller::none : OomKiller::unknown;
 }
 
-void add_memory_evidence(const Case& the_case, Diagnosis& diagnosis) {
+void add_memory_evidence(const FailureCase& the_case, Diagnosis& diagnosis) {
   const AttemptEvidence& evidence = the_case.evidence;
   add_counter(diagnosis, "memory group's", evidence.oom_before.cgroup, evidence.oom_after.cgroup);
   add_counter(diagnosis, "machine's", evidence.oom_before.machine, evidence.oom_after.machine);

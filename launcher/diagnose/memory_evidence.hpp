@@ -17,6 +17,6 @@ enum class OomKiller {
 OomKiller oom_killer_of(const AttemptEvidence& evidence);
 
 /// Appends the counters, the limit and the largest peaks (of at most three replicas) to the evidence.
-void add_memory_evidence(const Case& the_case, Diagnosis& diagnosis);
+void add_memory_evidence(const FailureCase& the_case, Diagnosis& diagnosis);
 
 }  // namespace forklift

@@ -33,7 +33,7 @@ int number_after(std::string_view text, std::string_view mark) {
   return number;
 }
 
-std::optional<Victim> victim_of(const Case& the_case) {
+std::optional<Victim> victim_of(const FailureCase& the_case) {
   const Ending& ending = the_case.ending;
   if (ending.asked == AskedToStop::killed) return std::nullopt;
   if (signal_of(ending.outcome) == SIGKILL) {
@@ -70,12 +70,12 @@ std::string reason_for(OomKiller killer, const AttemptEvidence& evidence) {
   return fmt::format("because the machine ran out of memory (it has {})", format_bytes(evidence.memory_total_bytes));
 }
 
-std::string peak_of(const Case& the_case) {
+std::string peak_of(const FailureCase& the_case) {
   const auto& peak = the_case.ending.peak_rss_bytes;
   return peak ? fmt::format("; its peak was {}", format_bytes(*peak)) : std::string{};
 }
 
-void add_memory_advice(const Case& the_case, OomKiller killer, const Victim& victim, Diagnosis& diagnosis) {
+void add_memory_advice(const FailureCase& the_case, OomKiller killer, const Victim& victim, Diagnosis& diagnosis) {
   if (victim.kind == Victim::Kind::loading_worker) {
     diagnosis.advice.emplace_back("Use fewer data loading workers (num_workers) or a smaller prefetch_factor.");
   }
@@ -94,7 +94,7 @@ void add_memory_advice(const Case& the_case, OomKiller killer, const Victim& vic
 
 }  // namespace
 
-std::optional<Diagnosis> explain_oom_kill(const Case& the_case) {
+std::optional<Diagnosis> explain_oom_kill(const FailureCase& the_case) {
   const std::optional<Victim> victim = victim_of(the_case);
   const OomKiller killer = oom_killer_of(the_case.evidence);
   const bool out_of_memory = killer == OomKiller::cgroup || killer == OomKiller::machine;
@@ -110,7 +110,7 @@ std::optional<Diagnosis> explain_oom_kill(const Case& the_case) {
   return diagnosis;
 }
 
-std::optional<Diagnosis> explain_kill(const Case& the_case) {
+std::optional<Diagnosis> explain_kill(const FailureCase& the_case) {
   const std::optional<Victim> victim = victim_of(the_case);
   if (!victim) return std::nullopt;
   const bool counted = oom_killer_of(the_case.evidence) != OomKiller::unknown;

@@ -55,7 +55,7 @@ std::string holder_of(const std::optional<PortHolder>& holder) {
   return fmt::format("process {} ({})", holder->pid, one_line(plain_text(holder->command), longest));
 }
 
-void add_port_advice(const Case& the_case, const std::optional<PortHolder>& holder, Diagnosis& diagnosis) {
+void add_port_advice(const FailureCase& the_case, const std::optional<PortHolder>& holder, Diagnosis& diagnosis) {
   if (holder && holder->pid != 0) {
     diagnosis.advice.push_back(fmt::format("If that process is a leftover, end it: kill {}", holder->pid));
   }
@@ -72,7 +72,7 @@ void add_port_advice(const Case& the_case, const std::optional<PortHolder>& hold
 
 }  // namespace
 
-std::optional<Diagnosis> explain_port_in_use(const Case& the_case) {
+std::optional<Diagnosis> explain_port_in_use(const FailureCase& the_case) {
   const std::string line = line_with_busy_port(own_words(the_case));
   if (line.empty()) return std::nullopt;
   const std::optional<PortHolder>& holder = the_case.evidence.port_holder;

@@ -19,7 +19,7 @@ std::string last_frame(const std::string& traceback) {
 
 }  // namespace
 
-std::optional<Diagnosis> explain_python(const Case& the_case) {
+std::optional<Diagnosis> explain_python(const FailureCase& the_case) {
   const auto* exited = std::get_if<Exited>(&the_case.ending.outcome);
   if (exited == nullptr || !the_case.python) return std::nullopt;
   // Python leaves with 1 after an exception; another code means that the program caught it and chose its own end.

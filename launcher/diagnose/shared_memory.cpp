@@ -19,14 +19,14 @@ bool is_full(const SharedMemoryFacts& memory) {
 
 enum class HitBy { nothing, replica, loading_worker };
 
-HitBy hit_by_bus_error(const Case& the_case) {
+HitBy hit_by_bus_error(const FailureCase& the_case) {
   if (signal_of(the_case.ending.outcome) == SIGBUS) return HitBy::replica;
   const std::string words = own_words(the_case);
   const bool worker = contains(words, "DataLoader worker") && contains(words, "killed by signal: Bus error");
   return worker ? HitBy::loading_worker : HitBy::nothing;
 }
 
-void add_shared_memory_evidence(const Case& the_case, Diagnosis& diagnosis) {
+void add_shared_memory_evidence(const FailureCase& the_case, Diagnosis& diagnosis) {
   if (const auto& memory = the_case.evidence.shared_memory) {
     diagnosis.evidence.push_back(
         fmt::format("/dev/shm: {} free of {}", format_bytes(memory->free_bytes), format_bytes(memory->total_bytes)));
@@ -44,7 +44,7 @@ void add_size_advice(Diagnosis& diagnosis) {
 
 }  // namespace
 
-std::optional<Diagnosis> explain_bus_error(const Case& the_case) {
+std::optional<Diagnosis> explain_bus_error(const FailureCase& the_case) {
   const HitBy hit = hit_by_bus_error(the_case);
   if (hit == HitBy::nothing) return std::nullopt;
   const std::string_view subject = hit == HitBy::replica ? "was killed by SIGBUS (bus error)"

@@ -88,7 +88,7 @@ std::string with_meaning(int signal) {
   return meaning.empty() ? signal_name(signal) : fmt::format("{} ({})", signal_name(signal), meaning);
 }
 
-void add_last_words(const Case& the_case, Diagnosis& diagnosis) {
+void add_last_words(const FailureCase& the_case, Diagnosis& diagnosis) {
   constexpr std::size_t most = 4;
   constexpr std::size_t longest = 300;
   std::vector<std::string> found;
@@ -119,11 +119,11 @@ void add_advice(int signal, const SignalCause& cause, Diagnosis& diagnosis) {
 
 /// An exception that left main() while other threads were still at work often ends in an abort during the teardown:
 /// the exception is the cause.
-bool aborted_after_exception(const Case& the_case, int signal) { return signal == SIGABRT && the_case.python; }
+bool aborted_after_exception(const FailureCase& the_case, int signal) { return signal == SIGABRT && the_case.python; }
 
 }  // namespace
 
-std::optional<Diagnosis> explain_signal(const Case& the_case) {
+std::optional<Diagnosis> explain_signal(const FailureCase& the_case) {
   const auto* signalled = std::get_if<Signalled>(&the_case.ending.outcome);
   if (signalled == nullptr) return std::nullopt;
   if (aborted_after_exception(the_case, signalled->signal)) {
@@ -151,7 +151,7 @@ std::optional<Diagnosis> explain_signal(const Case& the_case) {
   return diagnosis;
 }
 
-std::optional<Diagnosis> explain_shell_signal(const Case& the_case) {
+std::optional<Diagnosis> explain_shell_signal(const FailureCase& the_case) {
   const auto* exited = std::get_if<Exited>(&the_case.ending.outcome);
   const int signal = signal_of(the_case.ending.outcome);
   if (exited == nullptr || signal == 0 || signal_meaning(signal).empty()) return std::nullopt;

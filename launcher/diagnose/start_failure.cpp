@@ -160,7 +160,7 @@ std::string filled_in(std::string_view text, const FailedToStart& failure) {
 
 }  // namespace
 
-std::optional<Diagnosis> explain_failed_start(const Case& the_case) {
+std::optional<Diagnosis> explain_failed_start(const FailureCase& the_case) {
   const auto* failure = std::get_if<FailedToStart>(&the_case.ending.outcome);
   if (failure == nullptr) return std::nullopt;
   const StartFailureText& text = text_for(*failure);

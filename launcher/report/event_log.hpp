@@ -28,6 +28,12 @@ enum class RunEventKind : std::uint8_t {
 
 /// One event; fields that do not apply stay empty.
 struct RunEvent {
+  static RunEvent of(RunEventKind kind) {
+    RunEvent event;
+    event.kind = kind;
+    return event;
+  }
+
   RunEventKind kind = RunEventKind::run_started;
   std::uint64_t sequence = 0;  ///< 0, 1, 2 … within a run.
   std::int64_t mono_ns = 0;    ///< CLOCK_MONOTONIC

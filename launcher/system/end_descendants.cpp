@@ -67,30 +67,22 @@ class TreeEnding {
 
   std::vector<ProcessEntry> run(Clock::time_point deadline) {
     for (;;) {
-      const std::size_t met_before = met_.size();
       reap_ended();
+      // Whoever of ours lives when a walk begins is met by it, alive or as a zombie: a walk that met nobody is the
+      // proof.
+      met_somebody_new_ = false;
       std::vector<ProcessEntry> left = look_and_kill();
-      if (left.empty()) return left;
+      if (left.empty() && !met_somebody_new_) return left;
       const auto time = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
       if (time <= milliseconds::zero()) {
         std::erase_if(left, is_zombie);
         return left;
       }
-      if (met_.size() == met_before) wait_for_deaths(left, std::min(time, longest_wait));
+      if (!met_somebody_new_) wait_for_deaths(left, std::min(time, longest_wait));
     }
   }
 
  private:
-  // Ahead of the walk, which would have to read each of them. It ends early at an ended child that is spared and keeps
-  // its status; the walk reaps the others then.
-  void reap_ended() const {
-    for (pid_t ended = 0; (ended = peek_ended_child()) > 0;) {
-      const bool may_be_spared =
-          std::any_of(spared_.begin(), spared_.end(), [ended](const ProcessIdentity& one) { return one.pid == ended; });
-      if (may_be_spared || !reap_stranger(ended)) return;
-    }
-  }
-
   /// The descendants that were met, without the spared and what is theirs. All of them have got SIGKILL.
   std::vector<ProcessEntry> look_and_kill() {
     std::vector<ProcessEntry> table;
@@ -101,7 +93,11 @@ class TreeEnding {
         foreign_groups.insert(entry.group);
         return;
       }
-      if (entry.parent == self_ && is_zombie(entry) && reap_stranger(entry.pid)) return;
+      if (entry.parent == self_ && is_zombie(entry) && reap_stranger(entry.pid)) {
+        met_somebody_new_ = true;
+        reap_ended();
+        return;
+      }
       if (ours.contains(entry.parent)) {
         ours.insert(entry.pid);
         kill_once(entry);
@@ -121,9 +117,20 @@ class TreeEnding {
     return found;
   }
 
+  // Far cheaper than to let the walk read each of them, of which a fork storm leaves thousands. It ends early at an
+  // ended child that may be a spared one and keeps its status; the walk reaps the others then.
+  void reap_ended() const {
+    for (pid_t ended = 0; (ended = peek_ended_child()) > 0;) {
+      const bool may_be_spared =
+          std::any_of(spared_.begin(), spared_.end(), [ended](const ProcessIdentity& one) { return one.pid == ended; });
+      if (may_be_spared || !reap_stranger(ended)) return;
+    }
+  }
+
   void kill_once(const ProcessEntry& entry) {
-    // EPERM: it stays and is returned. ESRCH: it was quicker.
-    if (met_.insert(identity_of(entry)).second) ::kill(entry.pid, SIGKILL);
+    if (!met_.insert(identity_of(entry)).second) return;
+    met_somebody_new_ = true;
+    ::kill(entry.pid, SIGKILL);  // EPERM: it stays and is returned. ESRCH: it was quicker.
   }
 
   /// The groups in which nobody else was seen.
@@ -139,6 +146,7 @@ class TreeEnding {
   const std::set<ProcessIdentity>& spared_;
   const int self_ = ::getpid();
   std::set<ProcessIdentity> met_;
+  bool met_somebody_new_ = false;
 };
 
 }  // namespace

@@ -10,13 +10,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <string>
 
 #include "launcher/diagnose/decode_status.hpp"
 #include "launcher/system/guard_channel.hpp"
 #include "launcher/system/isolation.hpp"
+#include "launcher/system/limits.hpp"
 #include "launcher/system/process_table.hpp"
 #include "launcher/system/process_title.hpp"
 #include "launcher/system/reap.hpp"
@@ -32,6 +32,11 @@ constexpr int forwarded_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, 
 bool is_ignored(int signal) {
   struct sigaction action {};
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+bool is_pending(int signal) {
+  sigset_t pending;
+  return ::sigpending(&pending) == 0 && ::sigismember(&pending, signal) == 1;
 }
 
 void say(const std::string& sentence) { std::fprintf(stderr, "forklift: %s\n", sentence.c_str()); }
@@ -96,6 +101,9 @@ class Guard {
   [[nodiscard]] int fatal_signal() const { return fatal_signal_; }
 
  private:
+  /// Who wants the job to be stopped: somebody at the keyboard, or whoever can send us signals, SIGCONT included.
+  enum class Asker { person, program };
+
   void wait_once(SavedTerminal& terminal) {
     pollfd watched[] = {{signals_.get(), POLLIN, 0}, {channel_.get(), POLLIN, 0}};
     const nfds_t count = channel_.valid() ? 2 : 1;
@@ -112,7 +120,7 @@ class Guard {
           channel_.close();  // SIGCHLD follows.
           return;
         case Received::message:
-          if (message.kind == GuardMessage::Kind::stop_yourself) stop_with_the_job(terminal);
+          if (message.kind == GuardMessage::Kind::stop_yourself) stop_with_the_job(terminal, Asker::person);
           if (message.kind == GuardMessage::Kind::die_of_signal) fatal_signal_ = message.number;
           break;
         case Received::nothing:
@@ -131,7 +139,7 @@ class Guard {
       }
       const bool typed = info.ssi_code == SI_KERNEL;
       forward(signal, typed ? GuardMessage::Kind::terminal_key : GuardMessage::Kind::signal);
-      if (signal == SIGTSTP) stop_with_the_job(terminal);
+      if (signal == SIGTSTP) stop_with_the_job(terminal, typed ? Asker::person : Asker::program);
     }
   }
 
@@ -148,7 +156,7 @@ class Guard {
   }
 
   // What a shell expects of a stopped job: every process of our group stops, and the terminal is as the shell left it.
-  void stop_with_the_job(SavedTerminal& terminal) {
+  void stop_with_the_job(SavedTerminal& terminal, Asker asker) {
     if (terminal.in_use()) terminal.exchange_for_stop();
     sigset_t stop;
     sigemptyset(&stop);
@@ -158,9 +166,11 @@ class Guard {
     ::sigprocmask(SIG_BLOCK, &stop, nullptr);
     if (terminal.in_foreground()) {
       terminal.give_back_after_stop();
-      send_message(channel_.get(), {GuardMessage::Kind::resumed, SIGCONT});
+      forward(SIGCONT, GuardMessage::Kind::resumed);
     }
-    // SIGCONT itself waits in the signal descriptor, and is forwarded from there.
+    // SIGCONT itself waits in the signal descriptor, and is forwarded from there. If it does not, nothing has stopped
+    // us: without a shell above us, as in a container, the kernel ignores the key. Then nobody could continue the job.
+    if (asker == Asker::person && !is_pending(SIGCONT)) forward(SIGCONT, GuardMessage::Kind::signal);
   }
 
   [[nodiscard]] int exit_status() const {
@@ -244,12 +254,12 @@ int run_guarded(const GuardSettings& settings, const std::function<int(Superviso
   ::sigprocmask(SIG_BLOCK, &blocked, &seat.original_mask);
   const sigset_t before = seat.original_mask;
   Descriptor signals(::signalfd(-1, &guarded, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals.valid()) return fail(std::string("cannot watch signals: ") + std::strerror(errno));
+  if (!signals.valid()) return fail("cannot watch signals: " + explain_refusal(errno));
 
   SavedTerminal terminal(settings.interaction);
   std::fflush(nullptr);
   const pid_t supervisor = ::fork();
-  if (supervisor < 0) return fail(std::string("cannot start the supervisor: ") + std::strerror(errno));
+  if (supervisor < 0) return fail("cannot start the supervisor: " + explain_refusal(errno));
   if (supervisor == 0) {
     channel.value().first.close();
     signals.close();

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+
 namespace forklift {
 
 rlimit raise_open_files_limit() {
@@ -20,6 +23,17 @@ void fill_standard_streams() {
       ::close(descriptor);
       return;
     }
+  }
+}
+
+std::string explain_refusal(int os_errno) {
+  switch (os_errno) {
+    case EMFILE:
+      return "the limit of open files per process was reached (ulimit -n)";
+    case EAGAIN:
+      return "the limit of processes was reached (ulimit -u, or pids.max of the container)";
+    default:
+      return std::strerror(os_errno);
   }
 }
 

@@ -16,4 +16,8 @@ void fill_standard_streams();
 
 std::string own_hostname();
 
+/// Why the machine refused, as the end of a sentence: the limit that the user can raise where there is one, else what
+/// the error number means.
+std::string explain_refusal(int os_errno);
+
 }  // namespace forklift

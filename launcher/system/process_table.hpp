@@ -35,9 +35,9 @@ struct ProcessIdentity {
 };
 std::set<ProcessIdentity> children_of_self();
 
-/// SIGKILLs every descendant of this process (a subreaper) except those in `spared` and their descendants, and reaps them,
-/// until none is left or `timeout_ms` has passed. Returns those that are left (state 'D', or not ours to signal). Blocks.
-/// Outruns processes that fork faster than they can be looked at.
+/// SIGKILLs every descendant of this process (a subreaper) except those in `spared` and their descendants, and reaps
+/// them, until none is left or `timeout_ms` has passed. Returns those that are left (state 'D', or not ours to signal).
+/// Blocks. Outruns processes that fork faster than they can be looked at.
 std::vector<ProcessEntry> end_descendants(const std::set<ProcessIdentity>& spared, int timeout_ms);
 
 }  // namespace forklift

@@ -40,6 +40,12 @@ int make_run(const fs::path& run) {
   return ::mkdir((run / "errors").c_str(), S_IRWXU) == 0 ? 0 : errno;
 }
 
+// So that `forklift report RUN_ID` finds a run that --log-dir put elsewhere. Pruning removes the link, not the run.
+void link_by_id(const fs::path& run, const fs::path& runs) {
+  if (runs.empty() || make_private_directories(runs) != 0) return;
+  [[maybe_unused]] const int made = ::symlink(run.c_str(), (runs / run.filename()).c_str());
+}
+
 // Two jobs that start together may both do this; the link is replaced as a whole.
 void point_last_to(const fs::path& run, const fs::path& runs) {
   if (runs.empty() || make_private_directories(runs) != 0) return;
@@ -90,7 +96,6 @@ Result<RunDirectory> create_in_default_place(const fs::path& runs, const std::st
     return create_in_temporary_place(run_id, environment,
                                      "cannot write to '" + runs.string() + "' (" + reason(failed) + ")");
   }
-  prune_runs(runs);
   return RunDirectory{run, {}};
 }
 
@@ -115,7 +120,10 @@ Result<RunDirectory> create_run_directory(const std::string& log_dir, const std:
   const fs::path runs = default_runs_directory(environment);
   auto created =
       log_dir.empty() ? create_in_default_place(runs, run_id, environment) : create_in_log_dir(log_dir, run_id);
-  if (created) point_last_to(created.value().path, runs);
+  if (!created) return created;
+  if (!log_dir.empty()) link_by_id(created.value().path, runs);
+  point_last_to(created.value().path, runs);
+  prune_runs(runs);
   return created;
 }
 
@@ -130,12 +138,11 @@ Result<fs::path> find_run_directory(const std::string& run, const Environment& e
       return error ? kept : target;
     }
     if (const fs::path target = fs::read_symlink(kept, error); !error) {
-      return no_such_run("the directory of the last run, '" + target.string() + "', is not there any more");
+      return no_such_run("the directory of run '" + run + "', '" + target.string() + "', is not there any more");
     }
   }
   if (directory_exists(run)) return fs::path(run);
-  return no_such_run("there is no run '" + run + "' in '" + runs.string() +
-                     "' and no directory of that name; a run with --log-dir is found by its path");
+  return no_such_run("there is no run '" + run + "' in '" + runs.string() + "' and no directory of that name");
 }
 
 }  // namespace forklift

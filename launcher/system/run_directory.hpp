@@ -22,10 +22,12 @@ std::filesystem::path default_runs_directory(const Environment& environment);
 /// YYYYMMDD-HHMMSS-xxxxxx, local time and six random hex digits.
 std::string make_run_id();
 
-/// Makes DIR/RUN_ID and DIR/RUN_ID/errors. `log_dir` empty: the default place, pruned to the newest 50 (only directories whose
-/// name is a run id and that are not in use), falling back to TMPDIR with a warning. A `log_dir` that cannot be written is a
-/// usage error naming the directory and the reason. In both cases `last` in the default place points to the new one.
-Result<RunDirectory> create_run_directory(const std::string& log_dir, const std::string& run_id, const Environment& environment);
+/// Makes DIR/RUN_ID and DIR/RUN_ID/errors. `log_dir` empty: the default place, pruned to the newest 50 (only
+/// directories whose name is a run id and whose run has ended), falling back to TMPDIR/forklift-RUN_ID with a warning.
+/// A `log_dir` that cannot be written is a usage error naming the directory and the reason. In both cases `last` in the
+/// default place points to the new one. The path is absolute.
+Result<RunDirectory> create_run_directory(const std::string& log_dir, const std::string& run_id,
+                                          const Environment& environment);
 
 /// The directory of a run for `forklift report [RUN]`: a path, a run id in the default place, or "last".
 Result<std::filesystem::path> find_run_directory(const std::string& run, const Environment& environment);

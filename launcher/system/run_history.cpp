@@ -23,6 +23,7 @@ constexpr auto longest_silence = std::chrono::hours(30 * 24);
 
 bool has_ended(const fs::path& run) {
   std::error_code error;
+  if (!fs::exists(run, error)) return true;  // A link to a run under --log-dir that was removed there.
   if (fs::exists(run / "report.json", error)) return true;
   auto last_sign = fs::last_write_time(run / "events.jsonl", error);
   if (error) last_sign = fs::last_write_time(run, error);

@@ -20,6 +20,9 @@ using support::Words;
 
 const std::string source_directory = FORKLIFT_SOURCE_DIR;
 
+/// The rows say what a free machine needs.
+constexpr int patience = 2;
+
 struct CountedText {
   std::string text;
   std::size_t count = 0;
@@ -156,7 +159,7 @@ TEST_P(Acceptance, RowOfCases_EndsAsItSays) {
     job.write_input(*row.stdin_text);
     job.close_input();
   }
-  const support::Ended ended = job.wait(row.timeout);
+  const support::Ended ended = job.wait(patience * row.timeout);
 
   SCOPED_TRACE(::testing::Message() << ended);
   EXPECT_EQ(ended.exit_code, row.exit_status);

@@ -14,7 +14,8 @@ class Restarts : public SupervisedJobTest {
  protected:
   [[nodiscard]] std::vector<std::string> categories_of_attempts() const {
     std::vector<std::string> all;
-    for (const Json& attempt : report()["attempts"]) {
+    const Json whole = report();
+    for (const Json& attempt : whole["attempts"]) {
       const Json& cause = attempt["root_cause"];
       all.push_back(cause.is_null() ? "none" : cause["category"].get<std::string>());
     }

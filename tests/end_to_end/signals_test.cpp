@@ -133,7 +133,8 @@ TEST_F(Signals, TerminationOfReplicasAndGuardTogether_IsAStopFromOutside) {
 }
 
 TEST_F(Signals, SecondInterruptFromTerminal_KillsAtOnce) {
-  Command command = launch(Words{"--shutdown-timeout", "300"} + replicas(2, child("block", {"INT"})));
+  Command command =
+      launch(Words{"--color", "never", "--shutdown-timeout", "300"} + replicas(2, child("block", {"INT"})));
   command.streams = Streams::terminal;
   RunningProcess job(command);
   ASSERT_TRUE(wait_for_both(job, "ready"));

@@ -27,7 +27,8 @@ TEST_F(Stuck, ReplicaDeafToSigterm_IsKilledAfterShutdownTimeout) {
   const Ended ended = job.wait();
   EXPECT_EQ(ended.exit_code, 143) << ended;
   EXPECT_EQ(outcomes(), (Words{"SIGKILL", "SIGKILL"}));
-  for (const Json& replica : report()["replicas"]) EXPECT_EQ(replica["asked"], "killed") << replica;
+  const Json whole = report();
+  for (const Json& replica : whole["replicas"]) EXPECT_EQ(replica["asked"], "killed") << replica;
 }
 
 TEST_F(Stuck, SiblingDeafToSigtermOfFailedReplica_IsKilledAndNotBlamed) {

@@ -128,7 +128,7 @@ TEST_F(Terminal, StopKey_StopsTheJobForTheShellUntilForeground) {
     RunningProcess person(shell_on_terminal());
     ASSERT_TRUE(person.wait_for_out("prompt> "));
     std::string typed;
-    for (const std::string& word : launch(stopped.words).argv) typed += "'" + word + "' ";
+    for (const std::string& word : launch(Words{"--color", "never"} + stopped.words).argv) typed += "'" + word + "' ";
     person.write_input(typed + "\n");
     for (const std::string& text : stopped.ready) ASSERT_TRUE(person.wait_for_out(text));
     const auto expect_replicas = [&](char state) {
@@ -147,6 +147,20 @@ TEST_F(Terminal, StopKey_StopsTheJobForTheShellUntilForeground) {
     person.write_input("echo status $?.\nexit 0\n");
     const Ended ended = person.wait();
     EXPECT_NE(ended.out.find("status 130."), std::string::npos) << ended;
+  }
+}
+
+// A container's terminal: forklift is the first process of its session, and no shell could continue it.
+TEST_F(Terminal, StopKeyWithoutAShell_LetsTheJobGoOn) {
+  const Words program = shell("trap 'echo continued' CONT; echo ready; while :; do sleep 1000 & wait; done");
+  for (const int world_size : {1, 2}) {
+    SCOPED_TRACE(world_size);
+    RunningProcess job(on_terminal(launch(replicas(world_size, program))));
+    ASSERT_TRUE(job.wait_for_out("ready"));
+    job.write_input(stop_key);
+    ASSERT_TRUE(job.wait_for_out("continued"));
+    job.write_input(interrupt_key);
+    EXPECT_EQ(job.wait().signal, SIGINT);
   }
 }
 

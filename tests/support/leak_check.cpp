@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,10 +17,12 @@
 namespace forklift::support {
 namespace {
 
+namespace fs = std::filesystem;
+
 std::vector<int> list_children() {
   std::vector<int> children;
   std::error_code error;
-  for (std::filesystem::directory_iterator task("/proc/self/task", error), end; task != end; task.increment(error)) {
+  for (fs::directory_iterator task("/proc/self/task", error), end; task != end; task.increment(error)) {
     std::ifstream file(task->path() / "children");
     for (int pid = 0; file >> pid;) children.push_back(pid);
   }
@@ -55,16 +58,41 @@ std::vector<int> list_blocked_signals() {
 }
 
 std::set<std::string> list_shared_memory() {
-  std::set<std::string> names;
+  std::set<std::string> paths;
   std::error_code error;
-  for (std::filesystem::directory_iterator entry("/dev/shm", error), end; entry != end; entry.increment(error)) {
-    names.insert(entry->path().filename().string());
+  for (fs::directory_iterator entry("/dev/shm", error), end; entry != end; entry.increment(error)) {
+    if (entry->is_regular_file(error)) paths.insert(entry->path().string());
   }
-  return names;
+  return paths;
+}
+
+bool uses(const fs::path& process, const std::string& path) {
+  if (read_text(process / "maps").find(path) != std::string::npos) return true;
+  std::error_code error;
+  for (fs::directory_iterator descriptor(process / "fd", error), end; !error && descriptor != end;
+       descriptor.increment(error)) {
+    if (fs::read_symlink(descriptor->path(), error) == path) return true;
+  }
+  return false;
+}
+
+/// Whether a program that runs has it open or mapped. Our own have all ended, so it is none of our business then.
+bool is_in_use(const std::string& path) {
+  std::error_code error;
+  for (fs::directory_iterator process("/proc", error), end; !error && process != end; process.increment(error)) {
+    if (std::isdigit(static_cast<unsigned char>(process->path().filename().string().front())) != 0 &&
+        uses(process->path(), path)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::string text_of(const std::string& text) { return text; }
 std::string text_of(int number) { return std::to_string(number); }
+
+/// A test that left a thousand processes has said enough with these.
+constexpr std::size_t most_sentences = 20;
 
 /// One sentence for each element that only one of the two has.
 template <class Container>
@@ -74,6 +102,7 @@ void compare(const Container& before, const Container& after, const std::string&
     return std::find(all.begin(), all.end(), one) != all.end();
   };
   for (const auto& one : after) {
+    if (sentences.size() >= most_sentences) return;
     if (!has(before, one)) sentences.push_back(what + " was left: " + text_of(one));
   }
   for (const auto& one : before) {
@@ -99,7 +128,10 @@ std::vector<std::string> differences(const Belongings& before, const Belongings&
   compare(before.children, after.children, "a child process", sentences);
   compare(before.descriptors, after.descriptors, "a descriptor", sentences);
   compare(before.blocked_signals, after.blocked_signals, "a blocked signal", sentences);
-  compare(before.shared_memory, after.shared_memory, "an object in /dev/shm", sentences);
+  for (const std::string& path : after.shared_memory) {
+    if (before.shared_memory.contains(path) || is_in_use(path) || !fs::exists(path)) continue;
+    sentences.push_back("a shared memory object was left: " + path);
+  }
   if (before.temporary_directories != after.temporary_directories)
     sentences.emplace_back("a temporary directory was left");
   if (before.subreaper != after.subreaper)

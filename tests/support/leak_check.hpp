@@ -15,7 +15,7 @@ struct Belongings {
   std::vector<int> children;             ///< Running, or ended and not waited for.
   std::vector<std::string> descriptors;  ///< "3 → /path", without the one used to look.
   std::vector<int> blocked_signals;
-  std::set<std::string> shared_memory;  ///< Names in /dev/shm.
+  std::set<std::string> shared_memory;  ///< Files in /dev/shm; other people's are among them.
   int temporary_directories = 0;
   int subreaper = 0;  ///< Whether orphans come to this process.
 };

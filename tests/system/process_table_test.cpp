@@ -194,7 +194,7 @@ TEST_F(EndDescendants, Zombie_IsReaped) {
 
 TEST_F(EndDescendants, ForkStorm_IsOutrun) {
   for (const char* kind : {"one group", "sessions"}) {
-    const auto program = start_ready(child("fork-storm", {"4", kind}));
+    const auto program = start_ready(child("fork-storm", {"3", kind}));
     EXPECT_EQ(pids_of(end_descendants({}, enough_ms)), std::vector<int>{}) << kind;
     EXPECT_TRUE(marked_count_is(marker(), 0).as_expected) << kind;
   }

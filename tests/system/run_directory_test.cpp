@@ -207,6 +207,34 @@ TEST_F(RunDirectories, Run_IsFoundByIdByPathAndByLast) {
   }
 }
 
+TEST_F(RunDirectories, RunElsewhere_IsFoundByIdUntilItIsRemoved) {
+  fs::path elsewhere;
+  {
+    const TemporaryDirectory logs;
+    const auto created = create_run_directory(logs.path(), id_of(0), environment());
+    ASSERT_TRUE(created) << created.error().message;
+    elsewhere = created.value().path;
+    const auto found = find_run_directory(id_of(0), environment());
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found.value(), elsewhere);
+  }
+  const auto gone = find_run_directory(id_of(0), environment());
+  ASSERT_FALSE(gone);
+  EXPECT_NE(gone.error().message.find(elsewhere.string()), std::string::npos) << gone.error().message;
+  for (int number = 1; number <= 50; ++number) add_run(id_of(number));
+  EXPECT_FALSE(fs::is_symlink(runs() / id_of(0))) << "the link to nothing goes with the oldest";
+}
+
+TEST_F(RunDirectories, PruningARunElsewhere_RemovesTheLinkOnly) {
+  const TemporaryDirectory logs;
+  const auto created = create_run_directory(logs.path(), id_of(0), environment());
+  ASSERT_TRUE(created) << created.error().message;
+  ASSERT_TRUE(write_file(created.value().path / "report.json", "{}"));
+  for (int number = 1; number <= 50; ++number) add_run(id_of(number));
+  EXPECT_FALSE(fs::is_symlink(runs() / id_of(0)));
+  EXPECT_TRUE(fs::exists(created.value().path / "report.json"));
+}
+
 TEST_F(RunDirectories, RunThatIsNotThere_IsAUsageErrorThatNamesIt) {
   const fs::path gone = add_run(id_of(1));
   for (const std::string& name :

@@ -1,6 +1,8 @@
 // The tests' own tools: a check that finds nothing proves nothing.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +33,17 @@ TEST_F(TestTools, LeakCheck_FindsWhatIsLeft) {
     ::waitpid(ended, nullptr, 0);
   }
   EXPECT_TRUE(differences(before, look_at_belongings()).empty());
+}
+
+TEST_F(TestTools, SharedMemory_IsLeftIfNobodyUsesIt) {
+  const Belongings before = look_at_belongings();
+  const std::string name = "/" + new_marker();
+  Descriptor used(::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
+  if (!used.valid()) GTEST_SKIP() << "no shared memory on this machine";
+  EXPECT_EQ(differences(before, look_at_belongings()).size(), 1U) << "the descriptor only";
+  used.close();
+  EXPECT_EQ(differences(before, look_at_belongings()).size(), 1U) << "the object only";
+  ::shm_unlink(name.c_str());
 }
 
 TEST_F(TestTools, Runner_SeesTheWayOfEnding) {

@@ -1,0 +1,188 @@
+// What the policy has decided, done: one function for each action.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "launcher/diagnose/diagnose.hpp"
+#include "launcher/output/tail.hpp"
+#include "launcher/report/report_format.hpp"
+#include "launcher/report/summarize.hpp"
+#include "launcher/supervise/supervisor.hpp"
+#include "launcher/system/evidence_reader.hpp"
+#include "launcher/system/ports.hpp"
+#include "launcher/system/run_directory.hpp"
+#include "launcher/system/termination_log.hpp"
+
+namespace forklift {
+
+void Supervisor::perform(const policy::ReservePorts& action) {
+  if (action.attempt.value > 0) announce_restart(action.attempt);
+  attempt_ = AttemptValues{action.attempt, inputs_.run_directory, {}};
+  const auto& ports = inputs_.plan.ports;
+  int wanted = 0;
+  for (const PortPlan& port : ports) wanted += port.port == 0 ? 1 : 0;
+  auto found = find_free_ports(wanted);
+  if (!found) {
+    notes_.push_back(found.error().message);
+    say(found.error().message);
+    handle(policy::LauncherFailed{});
+    return;
+  }
+  auto next = found.value().begin();
+  for (const PortPlan& port : ports) attempt_.ports.push_back(port.port == 0 ? *next++ : port.port);
+  handle(policy::PortsReserved{action.attempt});
+}
+
+void Supervisor::perform(const policy::StartGroup& action) {
+  RunEvent started = RunEvent::of(RunEventKind::attempt_started);
+  started.attempt = action.attempt;
+  events_.add(std::move(started));
+  evidence_ = AttemptEvidence{};
+  evidence_.oom_before = read_oom_counters();
+  rendezvous_ = Rendezvous::unknown;
+  rendezvous_looks_ = 0;
+  sweeping_.reset();
+  output_.close_all();  // The last attempt's streams and tails.
+  group_.start(attempt_);
+}
+
+void Supervisor::perform(const policy::CancelStart&) { group_.cancel_start(); }
+
+void Supervisor::perform(const policy::StopReplicas& action) {
+  RunEvent sent = RunEvent::of(RunEventKind::signal_sent);
+  sent.signal = action.signal;
+  events_.add(std::move(sent));
+  group_.stop(action.signal);
+}
+
+void Supervisor::perform(const policy::KillReplicas&) {
+  RunEvent sent = RunEvent::of(RunEventKind::signal_sent);
+  sent.signal = SIGKILL;
+  events_.add(std::move(sent));
+  group_.kill();
+}
+
+void Supervisor::perform(const policy::PassSignal& action) { group_.pass(action.signal); }
+
+void Supervisor::perform(const policy::AbandonReplicas&) {
+  for (Leftover& leftover : descendants_.name()) {
+    if (!group_.is_replica(leftover.pid)) continue;
+    leftover.what = "a replica that did not end after SIGKILL: stuck in the kernel";
+    leftovers_.push_back(std::move(leftover));
+  }
+  group_.abandon();
+}
+
+void Supervisor::perform(const policy::SweepDescendants& action) {
+  sweeping_ = action.how;
+  handle(policy::DescendantsLeft{descendants_.sweep(action.how)});
+}
+
+void Supervisor::perform(const policy::NameLeftovers&) {
+  for (Leftover& leftover : descendants_.name()) {
+    const bool named = std::ranges::find(leftovers_, leftover.pid, &Leftover::pid) != leftovers_.end();
+    if (!named) leftovers_.push_back(std::move(leftover));  // A replica that was abandoned is still there.
+  }
+}
+
+void Supervisor::perform(const policy::DiagnoseAttempt& action) {
+  sweeping_.reset();
+  output_.drain();
+  const auto endings = endings_with_output();
+  auto cause = diagnose(inputs_.plan, endings, gather_evidence());
+  std::optional<Category> category;
+  if (cause) category = cause->diagnosis.category;
+  attempts_.push_back({action.attempt, std::move(cause)});
+  RunEvent ended = RunEvent::of(RunEventKind::attempt_ended);
+  ended.attempt = action.attempt;
+  events_.add(std::move(ended));
+  handle(policy::AttemptDiagnosed{category});
+}
+
+void Supervisor::perform(const policy::Finish& action) {
+  RunFacts facts;
+  facts.run_directory = inputs_.run_directory;
+  facts.command = inputs_.command;
+  facts.started = inputs_.started;
+  facts.ended = RunClock::wall();
+  facts.result = action.result;
+  facts.stop_signal = action.stop_signal;
+  facts.endings = endings_with_output();
+  facts.attempts = attempts_;
+  facts.leftovers = leftovers_;
+  facts.notes = notes_;
+  const int replicas = static_cast<int>(inputs_.plan.replicas.size());
+  if (action.result == RunResult::succeeded && replicas > 1 && rendezvous_looks_ > 0 &&
+      rendezvous_ == Rendezvous::unknown) {
+    facts.notes.push_back(fmt::format(
+        "{0} replicas ran alone: none connected to the rendezvous port {1}. If they were meant to train together, the "
+        "program has to initialise its framework's process group (e.g. torch.distributed.init_process_group, "
+        "Accelerator())",
+        replicas, attempt_.ports.front()));
+  }
+  for (const std::string& note : console_.notes()) facts.notes.push_back(note);
+  for (const std::string& note : output_.notes()) facts.notes.push_back(note);
+  if (!events_.problem().empty()) facts.notes.push_back(events_.problem());
+  publish(summarize(inputs_.plan, std::move(facts)));
+}
+
+void Supervisor::announce_restart(Attempt attempt) {
+  const auto& cause = attempts_.back().root_cause;
+  say(fmt::format("attempt {} failed{} Starting all replicas again (restart {}).", attempts_.back().attempt.value,
+                  cause ? ": " + cause->diagnosis.summary : ".", attempt.value));
+}
+
+std::vector<Ending> Supervisor::endings_with_output() const {
+  std::vector<Ending> endings = group_.endings();
+  for (Ending& ending : endings) {
+    ending.stdout_tail = output_.tail(ending.rank, OutputStream::standard_output);
+    ending.stderr_tail = output_.tail(ending.rank, OutputStream::standard_error);
+    const ReplicaPlan& replica = inputs_.plan.replicas[ending.local_rank.index()];
+    if (replica.standard_error == StreamRoute::file) {
+      ending.stderr_tail =
+          read_file_tail(group_.log_path(replica, OutputStream::standard_error), Tail::traceback_bytes);
+    }
+    if (replica.standard_output == StreamRoute::file) {
+      ending.stdout_tail = read_file_tail(group_.log_path(replica, OutputStream::standard_output), Tail::usual_bytes);
+    }
+  }
+  return endings;
+}
+
+AttemptEvidence Supervisor::gather_evidence() const {
+  AttemptEvidence evidence = evidence_;
+  evidence.oom_after = read_oom_counters();
+  evidence.memory_limit_bytes = read_memory_limit();
+  evidence.memory_total_bytes = read_memory_total();
+  for (const Ending& ending : group_.endings()) {
+    if (succeeded(ending.outcome)) continue;
+    const std::string path =
+        fmt::format("{}/errors/{}-{}.json", inputs_.run_directory, attempt_.attempt.value, ending.rank.value);
+    if (auto text = read_file(path)) evidence.error_files[ending.rank] = std::move(*text);
+  }
+  for (std::size_t i = 0; i < attempt_.ports.size() && !evidence.port_holder; ++i) {
+    evidence.port_holder = holder_of_port(attempt_.ports[i]);
+  }
+  return evidence;
+}
+
+void Supervisor::publish(const RunReport& report) {
+  exit_status_ = report.exit_status;
+  RunEvent ended = RunEvent::of(RunEventKind::run_ended);
+  ended.exit_status = report.exit_status;
+  events_.add(std::move(ended));
+  events_.flush();
+  const auto written = write_file(inputs_.run_directory + "/report.json", json_report(report));
+  const TextStyle style = console_.coloured(OutputStream::standard_error) ? TextStyle::coloured : TextStyle::plain;
+  const std::string text = text_report(report, style);
+  if (!text.empty()) console_.write(OutputStream::standard_error, text);
+  if (!written) say(written.error().message);
+  if (report.result != RunResult::succeeded) write_termination_log(text_report(report, TextStyle::plain));
+  // A shell script stops at Ctrl-C only if the program it ran has died of it.
+  if (report.stop_signal == SIGINT) guard_.send({GuardMessage::Kind::die_of_signal, SIGINT});
+  phase_ = Phase::leaving;
+  timer_.cancel();
+  console_.when_flushed([this] { leave(); });
+}
+
+}  // namespace forklift
