@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 7> busy_port_texts{
 };
 
 /// What stands right before the number of the port.
-constexpr std::array<std::string_view, 8> port_marks{
-    "port: ", "port ", "[::]:", "0.0.0.0:", "127.0.0.1:", "localhost:", "[::1]:", "]:",
+constexpr std::array<std::string_view, 9> port_marks{
+    "port: ", "port ", "[::]:", "0.0.0.0:", "127.0.0.1:", "localhost:", "[::1]:", "]:", "', ",
 };
 
 std::string line_with_busy_port(std::string_view text) {

@@ -10,11 +10,34 @@
 namespace forklift {
 namespace {
 
+std::vector<ProcessEntry> only_living(std::vector<ProcessEntry> processes) {
+  std::erase_if(processes, [](const ProcessEntry& process) { return process.state == 'Z' || process.state == 'X'; });
+  return processes;
+}
+
+// Without children there are no descendants, since orphans come to us: the usual end of a job, without a walk.
 std::vector<ProcessEntry> living_descendants() {
-  if (!has_children()) return {};  // The usual end of a job, without a walk through /proc.
-  auto all = descendants_of(::getpid());
-  std::erase_if(all, [](const ProcessEntry& process) { return process.state == 'Z' || process.state == 'X'; });
-  return all;
+  return has_children() ? only_living(descendants_of(::getpid())) : std::vector<ProcessEntry>{};
+}
+
+std::vector<ProcessEntry> ask_to_end(std::vector<ProcessEntry> processes) {
+  for (const ProcessEntry& process : processes) {
+    ::kill(process.pid, SIGTERM);
+    ::kill(process.pid, SIGCONT);
+  }
+  return processes;
+}
+
+std::vector<ProcessEntry> living_after(policy::SweepHow how) {
+  switch (how) {
+    case policy::SweepHow::look:
+      return living_descendants();
+    case policy::SweepHow::politely:
+      return ask_to_end(living_descendants());
+    case policy::SweepHow::kill:
+      return has_children() ? only_living(kill_descendants()) : std::vector<ProcessEntry>{};
+  }
+  return {};
 }
 
 }  // namespace
@@ -29,23 +52,7 @@ std::vector<int> Descendants::reap_strangers(const std::function<bool(pid_t)>& t
   return reaped;
 }
 
-int Descendants::sweep(policy::SweepHow how) {
-  const auto living = living_descendants();
-  for (const ProcessEntry& process : living) {
-    switch (how) {
-      case policy::SweepHow::look:
-        break;
-      case policy::SweepHow::politely:
-        ::kill(process.pid, SIGTERM);
-        ::kill(process.pid, SIGCONT);
-        break;
-      case policy::SweepHow::kill:
-        ::kill(process.pid, SIGKILL);
-        break;
-    }
-  }
-  return static_cast<int>(living.size());
-}
+int Descendants::sweep(policy::SweepHow how) { return static_cast<int>(living_after(how).size()); }
 
 std::vector<Leftover> Descendants::name() const {
   std::vector<Leftover> named;

@@ -61,9 +61,12 @@ void wait_for_deaths(const std::vector<ProcessEntry>& dying, milliseconds time) 
   } while (alive > 0 || watched.empty());
 }
 
+/// Who takes the exit statuses of those that have ended and are our children.
+enum class Statuses { taken_here, left_to_the_caller };
+
 class TreeEnding {
  public:
-  explicit TreeEnding(const std::set<ProcessIdentity>& spared) : spared_(spared) {}
+  TreeEnding(const std::set<ProcessIdentity>& spared, Statuses statuses) : spared_(spared), statuses_(statuses) {}
 
   std::vector<ProcessEntry> run(Clock::time_point deadline) {
     for (;;) {
@@ -82,7 +85,6 @@ class TreeEnding {
     }
   }
 
- private:
   /// The descendants that were met, without the spared and what is theirs. All of them have got SIGKILL.
   std::vector<ProcessEntry> look_and_kill() {
     std::vector<ProcessEntry> table;
@@ -93,7 +95,7 @@ class TreeEnding {
         foreign_groups.insert(entry.group);
         return;
       }
-      if (entry.parent == self_ && is_zombie(entry) && reap_stranger(entry.pid)) {
+      if (statuses_ == Statuses::taken_here && entry.parent == self_ && is_zombie(entry) && reap_stranger(entry.pid)) {
         met_somebody_new_ = true;
         reap_ended();
         return;
@@ -117,6 +119,7 @@ class TreeEnding {
     return found;
   }
 
+ private:
   // Far cheaper than to let the walk read each of them, of which a fork storm leaves thousands. It ends early at an
   // ended child that may be a spared one and keeps its status; the walk reaps the others then.
   void reap_ended() const {
@@ -144,6 +147,7 @@ class TreeEnding {
   }
 
   const std::set<ProcessIdentity>& spared_;
+  const Statuses statuses_;
   const int self_ = ::getpid();
   std::set<ProcessIdentity> met_;
   bool met_somebody_new_ = false;
@@ -152,7 +156,12 @@ class TreeEnding {
 }  // namespace
 
 std::vector<ProcessEntry> end_descendants(const std::set<ProcessIdentity>& spared, int timeout_ms) {
-  return TreeEnding(spared).run(Clock::now() + milliseconds(timeout_ms));
+  return TreeEnding(spared, Statuses::taken_here).run(Clock::now() + milliseconds(timeout_ms));
+}
+
+std::vector<ProcessEntry> kill_descendants() {
+  const std::set<ProcessIdentity> nobody;
+  return TreeEnding(nobody, Statuses::left_to_the_caller).look_and_kill();
 }
 
 }  // namespace forklift

@@ -39,6 +39,10 @@ bool is_pending(int signal) {
   return ::sigpending(&pending) == 0 && ::sigismember(&pending, signal) == 1;
 }
 
+int milliseconds_of(Duration duration) {
+  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
 void say(const std::string& sentence) { std::fprintf(stderr, "forklift: %s\n", sentence.c_str()); }
 
 /// The terminal as it was, put back by the destructor: its settings, and our group in the foreground.
@@ -86,9 +90,8 @@ class Guard {
   int run(SavedTerminal& terminal) {
     while (!supervisor_status_) wait_once(terminal);
     read_channel(terminal);  // Its last word may have come together with its end.
-    const int timeout =
-        static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(settings_.kill_timeout).count());
-    const auto left = has_children() ? end_descendants(spared_, timeout) : std::vector<ProcessEntry>{};
+    const auto left = has_children() ? end_descendants(spared_, milliseconds_of(settings_.kill_timeout))
+                                     : std::vector<ProcessEntry>{};
     terminal.restore();
     for (const ProcessEntry& process : left) {
       say("could not end process " + std::to_string(process.pid) + " (" + process.name + ", state " + process.state +
@@ -202,7 +205,7 @@ sigset_t guarded_signals() {
 }
 
 /// Does not return. The supervisor blocks every signal: the ones that matter come from the guard.
-[[noreturn]] void become_supervisor(const GuardSettings& settings, SupervisorSeat seat,
+[[noreturn]] void become_supervisor(const GuardSettings& settings, pid_t guard, SupervisorSeat seat,
                                     const std::function<int(SupervisorSeat)>& supervise) {
   sigset_t all;
   sigfillset(&all);
@@ -212,6 +215,10 @@ sigset_t guarded_signals() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (settings.isolation == Isolation::requested) mount_own_proc();
   const int status = supervise(std::move(seat));
+  // What the loop gave up on, as a fork storm, is the guard's to end, and ours if the guard was killed. (The end of a
+  // pid namespace's first process ends all of it.)
+  const bool guard_lost = settings.isolation == Isolation::none && ::getppid() != guard;
+  if (guard_lost && has_children()) end_descendants({}, milliseconds_of(settings.kill_timeout));
   std::fflush(nullptr);
   ::_exit(status);
 }
@@ -258,13 +265,14 @@ int run_guarded(const GuardSettings& settings, const std::function<int(Superviso
 
   SavedTerminal terminal(settings.interaction);
   std::fflush(nullptr);
+  const pid_t own_pid = ::getpid();
   const pid_t supervisor = ::fork();
   if (supervisor < 0) return fail("cannot start the supervisor: " + explain_refusal(errno));
   if (supervisor == 0) {
     channel.value().first.close();
     signals.close();
     seat.guard = std::move(channel.value().second);
-    become_supervisor(settings, std::move(seat), supervise);
+    become_supervisor(settings, own_pid, std::move(seat), supervise);
   }
   ::setpgid(supervisor, supervisor);  // Whoever is first, parent or child.
   channel.value().second.close();

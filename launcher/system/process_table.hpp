@@ -40,4 +40,9 @@ std::set<ProcessIdentity> children_of_self();
 /// Blocks. Outruns processes that fork faster than they can be looked at.
 std::vector<ProcessEntry> end_descendants(const std::set<ProcessIdentity>& spared, int timeout_ms);
 
+/// One walk that SIGKILLs every descendant, and in one step each process group that is all theirs. Reaps nobody, so it
+/// can be used beside a loop that does; to be repeated while they are not gone. Returns those that were met, zombies
+/// included.
+std::vector<ProcessEntry> kill_descendants();
+
 }  // namespace forklift

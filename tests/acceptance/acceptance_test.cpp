@@ -52,7 +52,8 @@ Row read_row(const Json& json) {
   row.environment = json.value("environment", row.environment);
   if (json.contains("stdin")) row.stdin_text = json.at("stdin").get<std::string>();
   row.exit_status = json.at("exit_status");
-  for (const Json& each : json.at("stdout_contains")) row.stdout_contains.push_back({each.at("text"), each.at("count")});
+  for (const Json& each : json.at("stdout_contains"))
+    row.stdout_contains.push_back({each.at("text"), each.at("count")});
   row.stderr_contains = json.at("stderr_contains").get<Words>();
   if (json.contains("scratch_files")) row.scratch_files = json.at("scratch_files").get<std::set<std::string>>();
   row.root_cause = json.at("root_cause");

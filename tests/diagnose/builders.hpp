@@ -1,6 +1,8 @@
 // Endings, plans and evidence for the tests of diagnosis, in a few words each.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +82,11 @@ inline std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text.append(line).push_back('\n');
   return text;
+}
+
+/// One of the lines holds `part`.
+inline void expect_says(const std::vector<std::string>& lines, const std::string& part) {
+  EXPECT_NE(joined(lines).find(part), std::string::npos) << "'" << part << "' is not in:\n" << joined(lines);
 }
 
 /// "Traceback …" as Python prints it, ending in `exception`.

@@ -53,22 +53,41 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         WrongWords{"UnknownFlag", {"--num-proceses", "2", "/bin/true"}, 2, {"--num-proceses", "--num-processes"}},
         WrongWords{"AbbreviatedFlag", {"--num-proc", "2", "/bin/true"}, 2, {"--num-proc", "--num-processes"}},
-        WrongWords{"Contradiction", {"--cpu", "--multi-gpu", "--num-processes", "2", "/bin/true"}, 2, {"--cpu", "--multi-gpu"}},
+        WrongWords{"Contradiction",
+                   {"--cpu", "--multi-gpu", "--num-processes", "2", "/bin/true"},
+                   2,
+                   {"--cpu", "--multi-gpu"}},
         WrongWords{"ModuleWithoutPython", {"-m", "--no-python", "http.server"}, 2, {"--module", "--no-python"}},
-        WrongWords{"TwoNumbersOfProcesses", {"--num-processes", "2", "--nproc-per-node", "3", "/bin/true"}, 2, {"--num-processes", "--nproc-per-node"}},
+        WrongWords{"TwoNumbersOfProcesses",
+                   {"--num-processes", "2", "--nproc-per-node", "3", "/bin/true"},
+                   2,
+                   {"--num-processes", "--nproc-per-node"}},
         WrongWords{"ZeroProcesses", {"--num-processes", "0", "/bin/true"}, 2, {"--num-processes", "'0'"}},
         WrongWords{"NegativeProcesses", {"--num-processes", "-1", "/bin/true"}, 2, {"--num-processes", "'-1'"}},
         WrongWords{"ProcessesInLetters", {"--num-processes", "abc", "/bin/true"}, 2, {"--num-processes", "'abc'"}},
-        WrongWords{"TooManyProcesses", {"--num-processes", "1000000000", "/bin/true"}, 2, {"--num-processes", "'1000000000'"}},
-        WrongWords{"MachineOutsideTheJob", {"--num-processes", "2", "--num-machines", "2", "--machine-rank", "2", "/bin/true"}, 2, {"--machine-rank", "'2'"}},
-        WrongWords{"RankOutsideTheWorld", {"--num-processes", "2", "--interactive-rank", "5", "/bin/true"}, 2, {"--interactive-rank", "5"}},
-        WrongWords{"LocalRankOutsideTheNode", {"--num-processes", "2", "--local-ranks-filter", "7", "/bin/true"}, 2, {"--local-ranks-filter", "7"}},
+        WrongWords{
+            "TooManyProcesses", {"--num-processes", "1000000000", "/bin/true"}, 2, {"--num-processes", "'1000000000'"}},
+        WrongWords{"MachineOutsideTheJob",
+                   {"--num-processes", "2", "--num-machines", "2", "--machine-rank", "2", "/bin/true"},
+                   2,
+                   {"--machine-rank", "'2'"}},
+        WrongWords{"RankOutsideTheWorld",
+                   {"--num-processes", "2", "--interactive-rank", "5", "/bin/true"},
+                   2,
+                   {"--interactive-rank", "5"}},
+        WrongWords{"LocalRankOutsideTheNode",
+                   {"--num-processes", "2", "--local-ranks-filter", "7", "/bin/true"},
+                   2,
+                   {"--local-ranks-filter", "7"}},
         WrongWords{"NoProgram", {"--num-processes", "2"}, 2, {"PROGRAM"}},
         WrongWords{"MissingProgram", {"--num-processes", "2", "no-such-program"}, 127, {"no-such-program"}},
         WrongWords{"MissingScript", {"--num-processes", "2", "no/such/script.py"}, 127, {"no/such/script.py"}},
         WrongWords{"Directory", {"--num-processes", "2", "/tmp"}, 126, {"/tmp", "directory"}},
         WrongWords{"MissingPython", {"--python", "/no/such/python", "-m", "http.server"}, 127, {"/no/such/python"}},
-        WrongWords{"UnwritableLogDirectory", {"--log-dir", "/proc/no-such-place", "/bin/true"}, 2, {"--log-dir", "/proc/no-such-place"}}),
+        WrongWords{"UnwritableLogDirectory",
+                   {"--log-dir", "/proc/no-such-place", "/bin/true"},
+                   2,
+                   {"--log-dir", "/proc/no-such-place"}}),
     [](const auto& row) { return row.param.name; });
 
 TEST_F(BadInput, ScriptWithoutPermission_IsRunByPythonWithANote) {
@@ -120,7 +139,8 @@ TEST_F(BadInput, UnwritableStateDirectory_FallsBackWithAWarning) {
   SCOPED_TRACE(::testing::Message() << ended);
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(lines_of(ended.err).size(), 1U);
-  EXPECT_NE(ended.err.find("forklift: warning: cannot write to '/proc/no-such-place/forklift/runs'"), std::string::npos);
+  EXPECT_NE(ended.err.find("forklift: warning: cannot write to '/proc/no-such-place/forklift/runs'"),
+            std::string::npos);
   EXPECT_NE(ended.err.find(temporary().string()), std::string::npos);
 }
 
@@ -149,8 +169,7 @@ TEST_F(BadInput, EnvironmentOfHundredThousandVariables_ReachesTheReplicas) {
 
   SCOPED_TRACE(::testing::Message() << ended);
   EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(support::sorted_lines(ended.out),
-            (Words{"[0] V0=1", "[0] V99999=1", "[1] V0=1", "[1] V99999=1"}));
+  EXPECT_EQ(support::sorted_lines(ended.out), (Words{"[0] V0=1", "[0] V99999=1", "[1] V0=1", "[1] V99999=1"}));
 }
 
 }  // namespace

@@ -47,9 +47,9 @@ TEST_F(ReplicaSees, FourReplicas_TheTableOfVariables) {
   ASSERT_EQ(ended.exit_code, 0) << ended;
   const auto seen = by_rank(ended.out);
   ASSERT_EQ(seen.size(), 4U);
-  EXPECT_EQ(seen.at("2"), (Words{"RANK=2", "LOCAL_RANK=2", "WORLD_SIZE=4", "LOCAL_WORLD_SIZE=4", "NODE_RANK=0",
-                                 "GROUP_RANK=0", "GROUP_WORLD_SIZE=1", "ROLE_RANK=2", "ROLE_WORLD_SIZE=4",
-                                 "ROLE_NAME=default"}));
+  EXPECT_EQ(seen.at("2"),
+            (Words{"RANK=2", "LOCAL_RANK=2", "WORLD_SIZE=4", "LOCAL_WORLD_SIZE=4", "NODE_RANK=0", "GROUP_RANK=0",
+                   "GROUP_WORLD_SIZE=1", "ROLE_RANK=2", "ROLE_WORLD_SIZE=4", "ROLE_NAME=default"}));
 }
 
 TEST_F(ReplicaSees, FourReplicas_TheVariablesOfTheirLauncher) {
@@ -99,7 +99,7 @@ TEST_F(ReplicaSees, OneProcessInTorchrunsWords_Identity) {
 }
 
 TEST_F(ReplicaSees, FrameworkJax_ItsFiveVariablesTogether) {
-  const Words names{"OMPI_MCA_orte_hnp_uri", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+  const Words names{"OMPI_MCA_orte_hnp_uri",      "OMPI_COMM_WORLD_SIZE",    "OMPI_COMM_WORLD_RANK",
                     "OMPI_COMM_WORLD_LOCAL_RANK", "JAX_COORDINATOR_ADDRESS", "MASTER_PORT"};
   const Ended ended =
       support::run(launch(Words{"--framework", "jax", "--num-processes", "2"} + child("print-env", names)));
@@ -129,8 +129,9 @@ TEST_F(ReplicaSees, FrameworkTensorflow_TheClusterAndItsPlace) {
 }
 
 TEST_F(ReplicaSees, EnvOption_WinsOverEverything) {
-  Command command = launch(Words{"--num-processes", "2", "--env", "GREETING=hello world", "--env", "OMP_NUM_THREADS=7"} +
-                           child("print-env", {"GREETING", "OMP_NUM_THREADS"}));
+  Command command =
+      launch(Words{"--num-processes", "2", "--env", "GREETING=hello world", "--env", "OMP_NUM_THREADS=7"} +
+             child("print-env", {"GREETING", "OMP_NUM_THREADS"}));
   command.environment["GREETING"] = "nothing";
   EXPECT_EQ(by_rank(support::run(command).out).at("1"), (Words{"GREETING=hello world", "OMP_NUM_THREADS=7"}));
 }
@@ -151,7 +152,6 @@ TEST_F(ReplicaSees, ThreadsLeftOpen_AreItsShareOfTheCpus) {
 }
 
 // ---- CPUs ---------------------------------------------------------------------------------------------------------
-
 
 class BoundReplica : public ReplicaSees, public ::testing::WithParamInterface<const char*> {};
 

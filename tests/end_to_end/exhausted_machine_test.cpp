@@ -35,11 +35,15 @@ class ExhaustedMachine : public support::JobTest {
   /// With a tmpfs of that size (and options) on full(), in a mount namespace of its own.
   [[nodiscard]] Command on_full_disk(const std::string& options, const std::string& then, Command command) const {
     std::filesystem::create_directories(full());
-    command.argv = Words{"unshare", "-m", "bash", "-c",
-                         "mount -t tmpfs -o " + options + " none " + full().string() + " || exit 99\n" + then +
-                             "\n\"$@\"\nstatus=$?\ncat " + full().string() + "/*/events.jsonl 2>/dev/null\nexit $status",
-                         "bash"} +
-                   command.argv;
+    command.argv =
+        Words{"unshare",
+              "-m",
+              "bash",
+              "-c",
+              "mount -t tmpfs -o " + options + " none " + full().string() + " || exit 99\n" + then +
+                  "\n\"$@\"\nstatus=$?\ncat " + full().string() + "/*/events.jsonl 2>/dev/null\nexit $status",
+              "bash"} +
+        command.argv;
     return command;
   }
   [[nodiscard]] std::filesystem::path full() const { return scratch() / "full"; }
@@ -49,7 +53,8 @@ class FewDescriptors : public ExhaustedMachine, public ::testing::WithParamInter
 
 TEST_P(FewDescriptors, Launched_OneSentenceAndNothingLeft) {
   const std::string limit = std::to_string(GetParam());
-  const Ended ended = support::run(prepared_by("ulimit -n " + limit, launch(Words{"--num-processes", "40"} + long_lived)));
+  const Ended ended =
+      support::run(prepared_by("ulimit -n " + limit, launch(Words{"--num-processes", "40"} + long_lived)));
   expect_sentence(ended, "open files");
 }
 
@@ -74,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Limits, FewProcesses, ::testing::Values(1, 2, 3, 6), ::
 
 TEST_F(ExhaustedMachine, LogsOnAFullDisk_JobGoesOnAndTheReportSaysWhatIsMissing) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
-  const Words job{"--log-dir", full(), "--tee", "3",  "--num-processes", "2", FORKLIFT_CHILD_PROGRAM,
+  const Words job{"--log-dir",   full(), "--tee", "3", "--num-processes", "2", FORKLIFT_CHILD_PROGRAM,
                   "write-lines", "2000", "80"};
 
   const Ended ended = support::run(on_full_disk("size=64k", "", launch(job)));
@@ -89,8 +94,8 @@ TEST_F(ExhaustedMachine, NoRoomForTheEvents_JobGoesOnAndSaysSo) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
   const Words job{"--log-dir", full(), "--num-processes", "2", FORKLIFT_CHILD_PROGRAM, "print", "hello\n"};
 
-  const Ended ended = support::run(
-      on_full_disk("size=16k", "head -c 16k /dev/zero > " + (full() / "filler").string(), launch(job)));
+  const Ended ended =
+      support::run(on_full_disk("size=16k", "head -c 16k /dev/zero > " + (full() / "filler").string(), launch(job)));
 
   SCOPED_TRACE(::testing::Message() << ended);
   EXPECT_EQ(ended.exit_code, 0);

@@ -11,30 +11,43 @@ namespace {
 
 using namespace support;
 
-class IsolatedJob : public SupervisedJobTest {
+enum class User { tester, ordinary };
+
+class IsolatedJob : public SupervisedJobTest, public ::testing::WithParamInterface<User> {
  protected:
   void SetUp() override {
+    if (GetParam() == User::ordinary) {
+      if (::getuid() != 0) GTEST_SKIP() << "the tester is an ordinary user already";
+      give_scratch_to(nobody);
+    }
     const Ended tried = run(isolated({"/bin/true"}));
     if (tried.exit_code != 0) GTEST_SKIP() << "this machine allows no pid namespace: " << tried.err;
   }
 
-  [[nodiscard]] Command isolated(const Words& words) const { return launch(Words{"--isolate"} + words); }
+  [[nodiscard]] Command isolated(const Words& words) const {
+    Command command = launch(Words{"--isolate"} + words);
+    if (GetParam() == User::ordinary) command.user = nobody;
+    return command;
+  }
 };
 
-TEST_F(IsolatedJob, ReplicaSeesOnlyItsOwnJob) {
+INSTANTIATE_TEST_SUITE_P(As, IsolatedJob, ::testing::Values(User::tester, User::ordinary),
+                         [](const auto& user) { return user.param == User::ordinary ? "OrdinaryUser" : "Tester"; });
+
+TEST_P(IsolatedJob, ReplicaSeesOnlyItsOwnJob) {
   const Ended ended = run(isolated(replicas(1, shell("echo parent $PPID; ls -d /proc/[0-9]*"))));
   EXPECT_EQ(ended.exit_code, 0) << ended;
   EXPECT_NE(ended.out.find("parent 1\n"), std::string::npos) << ended;
   EXPECT_EQ(ended.out.find("/proc/" + std::to_string(::getpid()) + "\n"), std::string::npos) << ended;
 }
 
-TEST_F(IsolatedJob, FailedReplica_IsReportedAsElsewhere) {
+TEST_P(IsolatedJob, FailedReplica_IsReportedAsElsewhere) {
   const Ended ended = run(isolated(replicas(2, shell("[ $RANK = 0 ] || exit 9; exec sleep 1000"))));
   EXPECT_EQ(ended.exit_code, 9) << ended;
   EXPECT_EQ(report()["root_cause"]["rank"], 1);
 }
 
-TEST_F(IsolatedJob, StopRequest_ReachesTheReplicas) {
+TEST_P(IsolatedJob, StopRequest_ReachesTheReplicas) {
   RunningProcess job(isolated(replicas(2, child("on-term-exit", {"0"}))));
   ASSERT_TRUE(job.wait_for_out("[0] ready"));
   ASSERT_TRUE(job.wait_for_out("[1] ready"));
@@ -45,7 +58,7 @@ TEST_F(IsolatedJob, StopRequest_ReachesTheReplicas) {
 }
 
 // Without a namespace this is the one way to leave something behind.
-TEST_F(IsolatedJob, GuardAndSupervisorKilledTogether_LeaveNothing) {
+TEST_P(IsolatedJob, GuardAndSupervisorKilledTogether_LeaveNothing) {
   const std::string daemon = " daemonize " + (scratch() / "daemon-").string() + "$RANK";
   RunningProcess job(isolated(replicas(3, shell("exec " + std::string(FORKLIFT_CHILD_PROGRAM) + daemon))));
   for (const char* const ready : {"[0] ready", "[1] ready", "[2] ready"}) ASSERT_TRUE(job.wait_for_out(ready));
@@ -58,7 +71,7 @@ TEST_F(IsolatedJob, GuardAndSupervisorKilledTogether_LeaveNothing) {
   EXPECT_TRUE(eventually([this] { return marked_count_is(marker(), 0); }));
 }
 
-TEST_F(IsolatedJob, GuardKilled_LeavesNothing) {
+TEST_P(IsolatedJob, GuardKilled_LeavesNothing) {
   RunningProcess job(isolated(replicas(2, child("setsid-child"))));
   ASSERT_TRUE(job.wait_for_out("[0] ready"));
   ASSERT_TRUE(job.wait_for_out("[1] ready"));

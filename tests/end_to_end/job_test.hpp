@@ -53,15 +53,16 @@ class JobTest : public LeakChecked {
     std::filesystem::create_directories(state());
     std::filesystem::create_directories(temporary());
   }
-  ~JobTest() override { EXPECT_TRUE(eventually([this] { return marked_count_is(marker_, 0); })); }
+  ~JobTest() override {
+    EXPECT_TRUE(eventually([this] { return marked_count_is(marker_, 0); }));
+  }
 
   /// `forklift WORDS…`, with none of the variables of an outer job.
   [[nodiscard]] Command forklift(const Words& words) const {
     Command command;
     command.argv = Words{FORKLIFT_BINARY} + words;
-    command.environment = {{"XDG_STATE_HOME", state().string()},
-                           {"TMPDIR", temporary().string()},
-                           {"FORKLIFT_TEST_MARKER", marker_}};
+    command.environment = {
+        {"XDG_STATE_HOME", state().string()}, {"TMPDIR", temporary().string()}, {"FORKLIFT_TEST_MARKER", marker_}};
     command.unset = {"RANK",         "LOCAL_RANK",      "WORLD_SIZE",  "LOCAL_WORLD_SIZE", "MASTER_ADDR",
                      "MASTER_PORT",  "OMP_NUM_THREADS", "VIRTUAL_ENV", "CONDA_PREFIX",     "CUDA_VISIBLE_DEVICES",
                      "KMP_AFFINITY", "NO_COLOR",        "FORCE_COLOR", "TF_CONFIG"};

@@ -42,8 +42,7 @@ TEST_F(Output, EightReplicasPrintAtOnce_EveryLineIsThereOnceAndWhole) {
   const Ended ended =
       support::run(launch(Words{"--num-processes", "8"} + child("write-lines", {std::to_string(lines), "60"})));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  const std::string alone =
-      support::run(Command{.argv = child("write-lines", {std::to_string(lines), "60"})}).out;
+  const std::string alone = support::run(Command{.argv = child("write-lines", {std::to_string(lines), "60"})}).out;
 
   std::map<std::string, std::string> by_prefix;
   for (const std::string& line : lines_of(ended.out)) by_prefix[line.substr(0, 4)] += line.substr(4) + "\n";
@@ -83,8 +82,8 @@ TEST_F(Output, BinaryGarbage_IsByteExactInTheFiles) {
 
 TEST_F(Output, LineOf64MiB_ComesInMarkedPiecesAndTheFileIsExact) {
   constexpr std::size_t bytes = std::size_t{64} << 20;
-  const Ended ended = support::run(
-      launch(Words{"--num-processes", "2", "--tee", "0:1"} + child("long-line", {std::to_string(bytes)})));
+  const Ended ended =
+      support::run(launch(Words{"--num-processes", "2", "--tee", "0:1"} + child("long-line", {std::to_string(bytes)})));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
 
   std::size_t characters = 0;
@@ -160,8 +159,8 @@ TEST_F(Output, ReaderIsGone_JobGoesOnAndFilesAreComplete) {
 
 TEST_F(Output, LogDirectory_HoldsTorchrunsLayoutUnderTheRunId) {
   const auto logs = scratch() / "logs";
-  const Ended ended = support::run(
-      launch(Words{"--num-processes", "2", "--log-dir", logs, "--redirects", "3"} + child("print", {"out\n", "err\n"})));
+  const Ended ended = support::run(launch(Words{"--num-processes", "2", "--log-dir", logs, "--redirects", "3"} +
+                                          child("print", {"out\n", "err\n"})));
   ASSERT_EQ(ended.exit_code, 0) << ended;
   EXPECT_EQ(ended.out, "");
   EXPECT_EQ(ended.err, "");
@@ -179,8 +178,8 @@ TEST_F(Output, LogDirectory_HoldsTorchrunsLayoutUnderTheRunId) {
 
 TEST_F(Output, MapsOfMasks_EachReplicaByItsOwn) {
   // Rank 0: stdout to a file only. Rank 1: stderr to a file and the console. Rank 2: neither.
-  const Ended ended = support::run(launch(Words{"--num-processes", "3", "--redirects", "0:1", "--tee", "1:2"} +
-                                          child("print", {"out\n", "err\n"})));
+  const Ended ended = support::run(
+      launch(Words{"--num-processes", "3", "--redirects", "0:1", "--tee", "1:2"} + child("print", {"out\n", "err\n"})));
   SCOPED_TRACE(::testing::Message() << ended);
   EXPECT_EQ(support::sorted_lines(ended.out), (Words{"[1] out", "[2] out"}));
   EXPECT_EQ(support::sorted_lines(ended.err), (Words{"[0] err", "[1] err", "[2] err"}));
@@ -191,8 +190,7 @@ TEST_F(Output, MapsOfMasks_EachReplicaByItsOwn) {
 }
 
 TEST_F(Output, RedirectedStream_IsTheReplicasOwnDescriptor) {
-  const Ended ended =
-      support::run(launch(Words{"--num-processes", "2", "--redirects", "1"} + child("print-fds")));
+  const Ended ended = support::run(launch(Words{"--num-processes", "2", "--redirects", "1"} + child("print-fds")));
   ASSERT_EQ(ended.exit_code, 0) << ended;
   const auto descriptors = lines_of(log(1, "stdout.log"));
   ASSERT_EQ(descriptors.size(), 3U);
@@ -202,17 +200,17 @@ TEST_F(Output, RedirectedStream_IsTheReplicasOwnDescriptor) {
 // ---- prefixes, filters, colour ------------------------------------------------------------------------------------
 
 TEST_F(Output, PrefixTemplate_KnowsRankRoleAndHost) {
-  const Ended ended = support::run(
-      launch(Words{"--num-processes", "2", "--role", "trainer", "--log-line-prefix-template",
-                   "${role_name}/${rank}/${local_rank}@${host}> "} +
-             child("print", {"hello\n"})));
-  EXPECT_EQ(support::sorted_lines(ended.out), (Words{"trainer/0/0@" + host_name() + "> hello",
-                                                     "trainer/1/1@" + host_name() + "> hello"}));
+  const Ended ended =
+      support::run(launch(Words{"--num-processes", "2", "--role", "trainer", "--log-line-prefix-template",
+                                "${role_name}/${rank}/${local_rank}@${host}> "} +
+                          child("print", {"hello\n"})));
+  EXPECT_EQ(support::sorted_lines(ended.out),
+            (Words{"trainer/0/0@" + host_name() + "> hello", "trainer/1/1@" + host_name() + "> hello"}));
 }
 
 TEST_F(Output, LocalRanksFilter_ShowsTheseOnly) {
-  const Ended ended = support::run(
-      launch(Words{"--num-processes", "4", "--local-ranks-filter", "1,3"} + child("print", {"hello\n"})));
+  const Ended ended =
+      support::run(launch(Words{"--num-processes", "4", "--local-ranks-filter", "1,3"} + child("print", {"hello\n"})));
   EXPECT_EQ(support::sorted_lines(ended.out), (Words{"[1] hello", "[3] hello"}));
 }
 
@@ -240,8 +238,8 @@ class OutputTail : public Output, public ::testing::WithParamInterface<Setting> 
 
 TEST_P(OutputTail, ReplicaFails_ReportHasItsLastLines) {
   const auto script = scratch().write("fail.sh", "echo the last words of $RANK >&2\nexit $RANK\n");
-  const Ended ended = support::run(
-      launch(Words{"--num-processes", "2"} + GetParam().flags + Words{"--no-python", "/bin/sh", script}));
+  const Ended ended =
+      support::run(launch(Words{"--num-processes", "2"} + GetParam().flags + Words{"--no-python", "/bin/sh", script}));
   SCOPED_TRACE(::testing::Message() << ended);
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.err.find("[rank 1] the last words of 1"), std::string::npos);

@@ -1,6 +1,7 @@
 #include "tests/end_to_end/supervised_job.hpp"
 
-#include <algorithm>
+#include <unistd.h>
+
 #include <map>
 
 namespace forklift::support {
@@ -37,6 +38,12 @@ Seen state_is(int pid, char expected) {
 Words shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
 
 Words replicas(int count, const Words& program) { return Words{"--num-processes", std::to_string(count)} + program; }
+
+void SupervisedJobTest::give_scratch_to(uid_t user) const {
+  for (const auto& folder : {scratch().path(), state(), temporary()}) {
+    EXPECT_EQ(::chown(folder.c_str(), user, user), 0) << folder;
+  }
+}
 
 std::vector<Json> SupervisedJobTest::events(std::string_view name) const {
   std::vector<Json> found;

@@ -1,6 +1,8 @@
 // The fixture of tests about supervision: looks into a job while it runs, by its event log and by /proc.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,9 @@ namespace forklift::support {
 
 /// What the kernel calls the supervisor.
 inline constexpr std::string_view supervisor_name = "lift-supervisor";
+
+/// The ordinary user that every Linux has.
+inline constexpr uid_t nobody = 65534;
 
 /// The one-letter state in /proc (S, R, T, Z, …); 0 if there is no such process.
 char process_state(int pid);
@@ -30,6 +35,9 @@ Words replicas(int count, const Words& program);
 
 class SupervisedJobTest : public JobTest {
  protected:
+  /// Lets jobs run as `user`; only root may. They keep their reports where ours would be.
+  void give_scratch_to(uid_t user) const;
+
   /// The lines of events.jsonl with this event, so far. A line that is being written does not count.
   [[nodiscard]] std::vector<Json> events(std::string_view name) const;
   /// For eventually(): `count` of them, or more.

@@ -91,7 +91,7 @@ TEST_F(Survival, StandardStreamsClosed_JobRuns) {
         run(prepared_by(closing, launch(replicas(2, shell("echo $RANK; echo $RANK > " + file + "$RANK")))));
     EXPECT_EQ(ended.exit_code, 0) << ended;
     EXPECT_EQ(read_text(file + "0") + read_text(file + "1"), "0\n1\n");
-    for (const Json& event : events("replica_exited")) EXPECT_EQ(event["outcome"]["exit_code"], 0);
+    EXPECT_EQ(events("replica_exited").size(), 2U);
     EXPECT_EQ(report()["result"], "succeeded");
   }
 }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <regex>
 #include <set>
 
 #include "launcher/system/run_history.hpp"
@@ -55,8 +54,8 @@ unsigned mode_of(const fs::path& path) {
 
 TEST_F(RunDirectories, RunId_IsDateTimeAndRandomDigits) {
   const std::string id = make_run_id();
-  EXPECT_TRUE(std::regex_match(id, std::regex("20[0-9]{6}-[0-9]{6}-[0-9a-f]{6}"))) << id;
-  EXPECT_TRUE(is_run_id(id));
+  EXPECT_TRUE(is_run_id(id)) << id;
+  EXPECT_TRUE(id.starts_with("20")) << id;
   EXPECT_NE(id, make_run_id());
 }
 
