@@ -120,33 +120,35 @@ Accelerators one_per_node(const Machine& machine, const std::string& kind, const
   return found;
 }
 
-/// The driver's own table: device node number → PCI address.
-std::map<int, std::string> nvidia_minors(const Machine& machine, const std::vector<std::string>& addresses) {
-  std::map<int, std::string> address_of;
+/// The driver's own table: device node → PCI address.
+std::map<std::string, std::string> nvidia_nodes(const Machine& machine, const std::vector<std::string>& addresses) {
+  std::map<std::string, std::string> address_of;
   for (const std::string& address : addresses) {
     const auto text = read_kernel_file(machine.path("/proc/driver/nvidia/gpus/" + address + "/information"));
     if (!text) continue;
     constexpr std::string_view label = "Device Minor:";
     if (const auto at = text->find(label); at != std::string::npos) {
       std::string_view rest = std::string_view(*text).substr(at + label.size());
-      if (const auto minor = parse_number(next_field(rest, " \t\n"))) address_of[static_cast<int>(*minor)] = address;
+      if (const auto minor = parse_number(next_field(rest, " \t\n")))
+        address_of["/dev/nvidia" + std::to_string(*minor)] = address;
     }
   }
   return address_of;
 }
 
+// Looked for even where PCI shows none: under WSL and on Jetson boards there are device nodes only.
 Accelerators nvidia_gpus(const Machine& machine) {
   const auto nodes = machine.nodes("/dev", "nvidia");
   if (nodes.empty()) return {};
   const auto addresses = machine.addresses([](const PciDevice& device) {
     return device.vendor == vendor_nvidia && device.device_class >> 8U == base_class_display;
   });
-  const auto address_of = nvidia_minors(machine, addresses);
+  const auto address_of = nvidia_nodes(machine, addresses);
   if (address_of.empty()) return one_per_node(machine, "cuda", nodes, addresses);
   Accelerators found;
-  for (const int minor : numbered_entries(machine.path("/dev"), "nvidia")) {
-    const auto known = address_of.find(minor);
-    found.push_back(known == address_of.end() ? Accelerator{"cuda", "/dev/nvidia" + std::to_string(minor), -1}
+  for (const std::string& node : nodes) {
+    const auto known = address_of.find(node);
+    found.push_back(known == address_of.end() ? Accelerator{"cuda", node, -1}
                                               : machine.at_address("cuda", known->second));
   }
   return found;
@@ -172,29 +174,31 @@ Accelerators amd_gpus(const Machine& machine) {
 }
 
 Accelerators habana_hpus(const Machine& machine) {
-  auto nodes = machine.nodes("/dev/accel", "accel");
-  if (nodes.empty()) nodes = machine.nodes("/dev", "hl");
   const auto addresses = machine.addresses([](const PciDevice& device) { return device.vendor == vendor_habana; });
-  // /dev/accel is shared by the accelerators of all makers.
-  return addresses.empty() ? Accelerators{} : one_per_node(machine, "hpu", nodes, addresses);
+  if (addresses.empty()) return {};
+  auto nodes = machine.nodes("/dev/accel", "accel");
+  if (nodes.empty()) nodes = machine.nodes("/dev", "hl");  // Older drivers.
+  return one_per_node(machine, "hpu", nodes, addresses);
 }
 
 Accelerators ascend_npus(const Machine& machine) {
-  return one_per_node(machine, "npu", machine.nodes("/dev", "davinci"), machine.addresses([](const PciDevice& device) {
+  const auto addresses = machine.addresses([](const PciDevice& device) {
     return device.vendor == vendor_huawei && device.device_class == class_processing_accelerator;
-  }));
+  });
+  if (addresses.empty()) return {};
+  return one_per_node(machine, "npu", machine.nodes("/dev", "davinci"), addresses);
 }
 
 Accelerators tpu_chips(const Machine& machine) {
+  const auto addresses = machine.addresses([](const PciDevice& device) {
+    return device.vendor == vendor_google &&
+           std::find(std::begin(tpu_devices), std::end(tpu_devices), device.device) != std::end(tpu_devices);
+  });
   // Device nodes tell only whether this process may use the chips: under vfio they are numbered by IOMMU group.
-  if (machine.nodes("/dev", "accel").empty() && machine.nodes("/dev/vfio", "").empty()) return {};
+  if (addresses.empty() || (machine.nodes("/dev", "accel").empty() && machine.nodes("/dev/vfio", "").empty()))
+    return {};
   Accelerators found;
-  for (const std::string& address : machine.addresses([](const PciDevice& device) {
-         return device.vendor == vendor_google &&
-                std::find(std::begin(tpu_devices), std::end(tpu_devices), device.device) != std::end(tpu_devices);
-       })) {
-    found.push_back(machine.at_address("tpu", address));
-  }
+  for (const std::string& address : addresses) found.push_back(machine.at_address("tpu", address));
   return found;
 }
 
