@@ -8,10 +8,11 @@
 
 namespace forklift {
 
-/// Plans and runs a job, and returns its report; a failed replica is a report, not an error. Blocks until nothing of the job is
-/// left. The work is done in two forked processes (guard and supervisor), so the calling program must have one thread (an
-/// error says so otherwise), keeps its own children and signal handlers, and may call this again. Replicas inherit
-/// `environment`, not the calling process's own. Errors: usage, not_found, not_executable, system; nothing was started then.
+/// Plans and runs a job, and returns its report; a failed replica is a report, not an error. Blocks until nothing of
+/// the job is left. The work is done in two forked processes (guard and supervisor), so the calling program must have
+/// one thread (an error says so otherwise), keeps its own children and signal handlers, and may call this again.
+/// Replicas inherit `environment`, not the calling process's own. Errors: usage, not_found, not_executable, system;
+/// nothing was started then.
 Result<RunReport> launch(const LaunchRequest& request, const Environment& environment);
 
 }  // namespace forklift

@@ -77,8 +77,7 @@ struct Ending {
   std::uint64_t order = 0;  ///< Position among all endings of the run, in the order the kernel reported them.
   double started_s = 0;     ///< Seconds since the launch, monotonic.
   double ended_s = 0;
-  std::optional<std::uint64_t>
-      peak_rss_bytes;  ///< Empty where the figure would be the launcher's own.
+  std::optional<std::uint64_t> peak_rss_bytes;  ///< Empty where the figure would be the launcher's own.
   double cpu_user_s = 0;
   double cpu_system_s = 0;
   std::string stderr_tail;  ///< Last bytes of its stderr (8 KiB, more if a traceback goes on), raw.

@@ -20,8 +20,8 @@ std::string gibibytes(std::uint64_t bytes) {
 std::string host_facts_text(const HostFacts& facts) {
   std::set<int> nodes;
   for (const CpuCore& core : facts.cores) nodes.insert(core.numa_node);
-  std::string text =
-      fmt::format("forklift       {}\nhost           {}\nkernel         {}\n", forklift::version, facts.hostname, facts.kernel);
+  std::string text = fmt::format("forklift       {}\nhost           {}\nkernel         {}\n", forklift::version,
+                                 facts.hostname, facts.kernel);
   text += fmt::format("cpus           {} usable on {} cores, {} NUMA node{}\n", usable_cpus(facts), facts.cores.size(),
                       nodes.size(), nodes.size() == 1 ? "" : "s");
   if (facts.cpu_quota) text += fmt::format("cpu quota      {:.2f} cpus (cgroup)\n", *facts.cpu_quota);
