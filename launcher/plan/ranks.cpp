@@ -30,8 +30,9 @@ LocalCount default_count(const LaunchRequest& request, const Devices& devices) {
   if (devices.tpu_chips > 0) {
     return {1, fmt::format("one process drives {}", counted(devices.tpu_chips, "TPU chip")), {}};
   }
-  if (request.device == DeviceChoice::cpu) return {1, "1 process: --cpu without --num-processes", {}};
-  const std::string why = "1 process: no accelerator found and --num-processes not given";
+  const std::string why = request.device == DeviceChoice::cpu
+                              ? "1 process: --cpu without --num-processes"
+                              : "1 process: no accelerator found and --num-processes not given";
   return {1, why, why};
 }
 

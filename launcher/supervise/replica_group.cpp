@@ -74,7 +74,7 @@ void ReplicaGroup::start_some() {
   for (; next_to_start_ < replicas.size(); ++next_to_start_) {
     observer_.replica_ended(record_end(replicas[next_to_start_], 0, AskedToStop::politely,
                                        inputs_.clock.seconds_since_launch(),
-                                       {Lost{"was never started, because the start was cancelled"}, 0, 0, 0}));
+                                       {Lost{"its start was cancelled before its turn"}, 0, 0, 0}));
   }
   observer_.group_started();
 }
