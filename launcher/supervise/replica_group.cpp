@@ -36,7 +36,6 @@ FailedToStart failed_to_prepare(const std::string& subject) { return {StartStep:
 
 /// The descriptors of one replica while it is being started, by stream.
 struct ReplicaGroup::Streams {
-  Descriptor null_device;
   Descriptor child_end[2];  ///< Invalid: the child gets our own 1 or 2.
   Descriptor our_end[2];
   Descriptor copy[2];  ///< The log file of a tee'd stream.
@@ -88,7 +87,7 @@ void ReplicaGroup::start_one(const ReplicaPlan& replica) {
   }
   FrozenImage frozen(replica, inputs_.executable, resolve_environment(inputs_.plan, replica, values_), inherited_);
   ChildImage& image = frozen.image();
-  if (streams.null_device.valid()) image.standard_streams[0] = streams.null_device.get();
+  if (replica.standard_input == StdinRoute::null_device) image.standard_streams[0] = null_device_.get();
   for (const OutputStream stream : both_streams) {
     const std::size_t i = index_of(stream);
     if (streams.child_end[i].valid()) image.standard_streams[i + 1] = streams.child_end[i].get();
@@ -99,7 +98,7 @@ void ReplicaGroup::start_one(const ReplicaPlan& replica) {
   image.signal_mask = original_mask_;
   if (inputs_.plan.interactive_rank == replica.rank) image.foreground_of = STDIN_FILENO;
 
-  auto started = spawn(io_, image);
+  auto started = spawn(image);
   if (auto* failed = std::get_if<FailedToStart>(&started)) {
     observer_.replica_ended(record_end(replica, 0, AskedToStop::no, now, {std::move(*failed), 0, 0, 0}));
     return;
@@ -119,10 +118,10 @@ void ReplicaGroup::start_one(const ReplicaPlan& replica) {
   adopt(replica, spawned.pid, std::move(pidfd));
 }
 
-std::optional<FailedToStart> ReplicaGroup::open_streams(const ReplicaPlan& replica, Streams& streams) const {
-  if (replica.standard_input == StdinRoute::null_device) {
-    streams.null_device = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!streams.null_device.valid()) return failed_to_prepare("/dev/null");
+std::optional<FailedToStart> ReplicaGroup::open_streams(const ReplicaPlan& replica, Streams& streams) {
+  if (replica.standard_input == StdinRoute::null_device && !null_device_.valid()) {
+    null_device_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!null_device_.valid()) return failed_to_prepare("/dev/null");
   }
   for (const OutputStream stream : both_streams) {
     if (auto failed = open_stream(replica, stream, streams)) return failed;

@@ -83,7 +83,7 @@ class ReplicaGroup {
 
   void start_some();
   void start_one(const ReplicaPlan& replica);
-  std::optional<FailedToStart> open_streams(const ReplicaPlan& replica, Streams& streams) const;
+  std::optional<FailedToStart> open_streams(const ReplicaPlan& replica, Streams& streams);
   std::optional<FailedToStart> open_stream(const ReplicaPlan& replica, OutputStream stream, Streams& streams) const;
   void connect_output(const ReplicaPlan& replica, Streams streams);
   void adopt(const ReplicaPlan& replica, pid_t pid, boost::asio::posix::stream_descriptor pidfd);
@@ -98,6 +98,7 @@ class ReplicaGroup {
   Observer& observer_;
   InheritedEnvironment inherited_;
 
+  Descriptor null_device_;  ///< Standard input of most replicas; opened once.
   AttemptValues values_;
   std::size_t next_to_start_ = 0;
   bool cancelled_ = false;

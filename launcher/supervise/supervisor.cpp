@@ -170,11 +170,11 @@ void Supervisor::replica_abandoned(const Ending& ending) { log_end(ending); }
 void Supervisor::replica_ended(const Ending& ending) {
   log_end(ending);
   if (!succeeded(ending.outcome) && !evidence_.shared_memory) evidence_.shared_memory = read_shared_memory();
-  note_rendezvous_use();
   if (const int signal = group_.wished_end(ending.rank, ending.outcome); signal != 0) {
     handle(policy::StopRequested{signal, policy::Asker::terminal});
   }
   handle(policy::ReplicaEnded{ending.rank, ending.outcome});
+  if (succeeded(ending.outcome)) note_rendezvous_use();  // Takes milliseconds, so not where others wait to be stopped.
 }
 
 void Supervisor::group_started() { handle(policy::GroupStarted{attempt_.attempt}); }
@@ -211,8 +211,8 @@ void Supervisor::leave() {
 
 int supervise(const RunInputs& inputs, SupervisorSeat seat) {
   try {
-    Supervisor supervisor(inputs, std::move(seat));
-    return supervisor.run();
+    // Never destroyed: the process ends as soon as this returns, and the kernel frees it all in one go.
+    return (new Supervisor(inputs, std::move(seat)))->run();
   } catch (const boost::system::system_error& refused) {
     std::fprintf(stderr, "forklift: cannot supervise the job: %s\n", explain_refusal(refused.code().value()).c_str());
     return exit_status_of(ErrorKind::system);

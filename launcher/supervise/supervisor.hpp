@@ -67,7 +67,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   void say(const std::string& sentence);
   void announce_restart(Attempt attempt);
   [[nodiscard]] std::vector<Ending> endings_with_output() const;
-  [[nodiscard]] AttemptEvidence gather_evidence() const;
+  [[nodiscard]] AttemptEvidence gather_evidence(const std::vector<Ending>& endings) const;
   void publish(const RunReport& report);
   void leave();
 

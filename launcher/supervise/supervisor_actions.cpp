@@ -1,6 +1,7 @@
 // What the policy has decided, done: one function for each action.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "launcher/diagnose/diagnose.hpp"
@@ -14,6 +15,14 @@
 #include "launcher/system/termination_log.hpp"
 
 namespace forklift {
+namespace {
+
+bool speaks_of_a_busy_port(const Ending& ending) {
+  return ending.stderr_tail.find("ddress already in use") != std::string::npos ||
+         ending.stderr_tail.find("EADDRINUSE") != std::string::npos;
+}
+
+}  // namespace
 
 void Supervisor::perform(const policy::ReservePorts& action) {
   if (action.attempt.value > 0) announce_restart(action.attempt);
@@ -89,7 +98,9 @@ void Supervisor::perform(const policy::DiagnoseAttempt& action) {
   sweeping_.reset();
   output_.drain();
   const auto endings = endings_with_output();
-  auto cause = diagnose(inputs_.plan, endings, gather_evidence());
+  const bool failed =
+      std::any_of(endings.begin(), endings.end(), [](const Ending& ending) { return !succeeded(ending.outcome); });
+  auto cause = failed ? diagnose(inputs_.plan, endings, gather_evidence(endings)) : std::nullopt;
   std::optional<Category> category;
   if (cause) category = cause->diagnosis.category;
   attempts_.push_back({action.attempt, std::move(cause)});
@@ -149,17 +160,20 @@ std::vector<Ending> Supervisor::endings_with_output() const {
   return endings;
 }
 
-AttemptEvidence Supervisor::gather_evidence() const {
+AttemptEvidence Supervisor::gather_evidence(const std::vector<Ending>& endings) const {
   AttemptEvidence evidence = evidence_;
   evidence.oom_after = read_oom_counters();
   evidence.memory_limit_bytes = read_memory_limit();
   evidence.memory_total_bytes = read_memory_total();
-  for (const Ending& ending : group_.endings()) {
-    if (succeeded(ending.outcome)) continue;
-    const std::string path =
-        fmt::format("{}/errors/{}-{}.json", inputs_.run_directory, attempt_.attempt.value, ending.rank.value);
-    if (auto text = read_file(path)) evidence.error_files[ending.rank] = std::move(*text);
+  const std::string errors = inputs_.run_directory + "/errors";
+  const auto written = list_directory(errors);
+  for (const Ending& ending : endings) {
+    const std::string name = fmt::format("{}-{}.json", attempt_.attempt.value, ending.rank.value);
+    if (succeeded(ending.outcome) || !written.contains(name)) continue;
+    if (auto text = read_file(errors + "/" + name)) evidence.error_files[ending.rank] = std::move(*text);
   }
+  // The kernel's table of connections takes milliseconds to read: only where a replica complained.
+  if (std::none_of(endings.begin(), endings.end(), speaks_of_a_busy_port)) return evidence;
   for (std::size_t i = 0; i < attempt_.ports.size() && !evidence.port_holder; ++i) {
     evidence.port_holder = holder_of_port(attempt_.ports[i]);
   }

@@ -24,17 +24,26 @@ struct clone_launcher : boost::process::v2::posix::default_launcher {
   /// After a failed start: which step failed. An initializer that fails in the child sets it before it returns.
   StartStep failed_step = StartStep::execute;
 
-  /// `argv` ends in nullptr and lives until the call returns. On error nothing is left running and nothing to reap.
+  /// Boost's protocol: `argv` ends in nullptr and lives until the call returns. On error nothing is left running and
+  /// nothing to reap.
   template <typename Executor, typename... Initializers>
   auto operator()(Executor executor, boost::system::error_code& error, const boost::filesystem::path& executable,
                   const char* const* argv, Initializers&&... initializers)
       -> boost::process::v2::basic_process<Executor> {
-    namespace detail = boost::process::v2::posix::detail;
     using Process = boost::process::v2::basic_process<Executor>;
+    start(error, executable, argv, initializers...);
+    return error ? Process(executor) : adopt<Process>(executor, error);
+  }
+
+  /// The same without a basic_process, whose copy of the pidfd nobody would use: `pid` and `pidfd` are the caller's.
+  template <typename... Initializers>
+  void start(boost::system::error_code& error, const boost::filesystem::path& executable, const char* const* argv,
+             Initializers&&... initializers) {
+    namespace detail = boost::process::v2::posix::detail;
     error = detail::on_setup(*this, executable, argv, initializers...);
     if (error) {
       failed_step = StartStep::prepare;
-      return Process(executor);
+      return;
     }
 
     // Everything that the child touches, behind one pointer. It runs in our memory, so nothing of it is copied.
@@ -50,12 +59,11 @@ struct clone_launcher : boost::process::v2::posix::default_launcher {
     if (process.failure.os_errno != 0) {
       failed_step = process.failure.step;
       error.assign(process.failure.os_errno, boost::system::system_category());
-      return Process(executor);
+      return;
     }
     pid = process.pid;
     pidfd = std::move(process.pidfd);
     detail::on_success(*this, executable, argv, initializers...);
-    return adopt<Process>(executor, error);
   }
 
  private:

@@ -76,6 +76,15 @@ std::optional<std::string> read_file(const std::filesystem::path& path, std::siz
   return text;
 }
 
+std::set<std::string> list_directory(const std::filesystem::path& path) {
+  std::set<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    names.insert(entry->path().filename().string());
+  }
+  return names;
+}
+
 std::string read_file_tail(const std::filesystem::path& path, std::size_t limit) {
   struct stat about {};
   const Descriptor file = open_regular(path, about);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "launcher/diagnose/evidence.hpp"
@@ -26,6 +27,9 @@ bool oom_kills_whole_group();
 
 /// At most `limit` bytes of a file; empty if it does not exist or is empty.
 std::optional<std::string> read_file(const std::filesystem::path& path, std::size_t limit = 4U << 20);
+
+/// The names in a directory; none if it cannot be read.
+std::set<std::string> list_directory(const std::filesystem::path& path);
 
 /// The last `limit` bytes of a file; empty text if it does not exist.
 std::string read_file_tail(const std::filesystem::path& path, std::size_t limit);

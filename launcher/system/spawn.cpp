@@ -1,7 +1,5 @@
 #include "launcher/system/spawn.hpp"
 
-#include <boost/asio/io_context.hpp>
-
 #include "launcher/system/clone_launcher.hpp"
 #include "worker/child_setup.hpp"
 
@@ -54,12 +52,11 @@ std::string subject_of(StartStep step, const ChildImage& image) {
 
 }  // namespace
 
-std::variant<Spawned, FailedToStart> spawn(boost::asio::io_context& io, const ChildImage& image) {
+std::variant<Spawned, FailedToStart> spawn(const ChildImage& image) {
   clone_launcher launcher;
   boost::system::error_code error;
-  auto handle = launcher(io.get_executor(), error, image.executable, image.argv, ImageInitializer{image});
+  launcher.start(error, image.executable, image.argv, ImageInitializer{image});
   if (error) return FailedToStart{launcher.failed_step, error.value(), subject_of(launcher.failed_step, image)};
-  handle.detach();  // Reaped by waitid on the pidfd: exit code, signal, core flag and usage in one call.
   return Spawned{launcher.pid, std::move(launcher.pidfd)};
 }
 
