@@ -1,6 +1,5 @@
 #include "launcher/supervise/supervisor.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
