@@ -22,7 +22,7 @@ else
   echo "no comparison with torchrun: ${torchrun:-none on PATH} does not run" >&2
 fi
 
-for bench in start crash output idle; do
+for bench in start crash output idle model template fork_api; do
   echo
   "$benches/bench_$bench" --json "$folder/$bench.json" "${compare[@]}"
 done

@@ -4,8 +4,9 @@
 include(CMakePackageConfigHelpers)
 
 set(forklift_floors
-    forklift_fmt forklift_values forklift_formats forklift_diagnose forklift_request forklift_plan forklift_policy forklift_report
-    forklift_output forklift_thinking forklift_worker forklift_system forklift_loop forklift)
+    forklift_fmt forklift_values forklift_formats forklift_tying forklift_diagnose forklift_request forklift_estimate forklift_plan
+    forklift_policy forklift_report forklift_output forklift_thinking forklift_worker forklift_model forklift_host
+    forklift_system forklift_loop forklift)
 
 install(TARGETS forklift_binary RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(TARGETS ${forklift_floors} EXPORT forklift_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/forklift")

@@ -9,23 +9,13 @@
 #include "launcher/system/guard.hpp"
 #include "launcher/system/host_facts_reader.hpp"
 #include "launcher/system/limits.hpp"
+#include "launcher/system/model_size_reader.hpp"
 #include "launcher/system/ports.hpp"
 #include "launcher/system/program_lookup.hpp"
 #include "launcher/system/run_directory.hpp"
 
 namespace forklift {
 namespace {
-
-Result<HostFacts> host_facts_for(const LaunchRequest& request) {
-  if (request.host_facts_file.empty()) return read_host_facts();
-  const auto text = read_file(request.host_facts_file);
-  if (!text) {
-    return Error{ErrorKind::usage, fmt::format("--host-facts: {} cannot be read or is empty", request.host_facts_file)};
-  }
-  auto facts = host_facts_from_json(*text);
-  if (!facts) return Error{ErrorKind::usage, request.host_facts_file + ": " + facts.error().message};
-  return facts;
-}
 
 Terminals terminals() {
   if (::isatty(STDIN_FILENO) == 0) return Terminals::none;
@@ -60,27 +50,56 @@ Colour colour_for(Colour asked, const Environment& environment) {
 
 }  // namespace
 
+Result<HostFacts> host_facts_of(const std::string& file) {
+  if (file.empty()) return read_host_facts();
+  const auto text = read_file(file);
+  if (!text) return Error{ErrorKind::usage, fmt::format("--host-facts: {} cannot be read or is empty", file)};
+  auto facts = host_facts_from_json(*text);
+  if (!facts) return Error{ErrorKind::usage, file + ": " + facts.error().message};
+  return facts;
+}
+
 Result<Plan> plan_launch(const LaunchRequest& request, const Environment& environment, const std::string& run_id) {
-  const auto host = host_facts_for(request);
+  const auto host = host_facts_of(request.host_facts_file);
   if (!host) return host.error();
   const bool here = request.host_facts_file.empty();
   const PlanInputs inputs{host.value(), environment,
                           here ? look_at_program(request.program, environment) : ProgramFile::unknown, run_id,
                           terminals()};
-  return make_plan(request, inputs);
+  if (!request.model || request.memory.check == MemoryCheck::off) return make_plan(request, inputs);
+  const auto size = read_model_size(request.model->path);
+  if (!size) return size.error();
+  LaunchRequest with_size = request;
+  with_size.memory.expected = ExpectedMemory{size.value().bytes, 0};
+  return make_plan(with_size, inputs);
 }
 
-Result<RunInputs> prepare_run(const LaunchRequest& request, const Environment& environment, const RunClock& clock) {
+namespace {
+
+Result<ModelHandle> open_model(const ModelRequest& asked) {
+  ModelOptions options;
+  options.access = asked.access;
+  options.loading = asked.loading;
+  options.observer = progress_line(asked.path);
+  auto model = ModelHandle::open(asked.path, options);
+  if (!model) return Error{model.error().kind, "--model: " + model.error().message, model.error().os_errno};
+  return model;
+}
+
+/// What is left to do once there is a plan.
+Result<RunInputs> gather_inputs(Plan plan, const LaunchRequest& request, const Environment& environment,
+                                const RunClock& clock) {
   RunInputs inputs;
   inputs.clock = clock;
   inputs.started = RunClock::wall();
-  auto plan = plan_launch(request, environment, make_run_id());
-  if (!plan) return plan.error();
-  inputs.plan = std::move(plan).value();
-  auto executable = find_executable(inputs.plan.replicas.front().argv.front(), environment);
-  if (!executable) return executable.error();
-  inputs.executable = std::move(executable).value();
+  inputs.plan = std::move(plan);
   if (const auto ports = check_fixed_ports(inputs.plan); !ports) return ports.error();
+  if (const auto& asked = inputs.plan.model) {
+    auto model = open_model(*asked);
+    if (!model) return model.error();
+    for (const std::string& note : model.value().notes()) inputs.plan.warnings.push_back("--model: " + note);
+    inputs.model = std::move(model).value();
+  }
   auto directory = create_run_directory(request.log_dir, inputs.plan.run_id, environment);
   if (!directory) return directory.error();
   inputs.run_directory = directory.value().path.string();
@@ -92,6 +111,37 @@ Result<RunInputs> prepare_run(const LaunchRequest& request, const Environment& e
   inputs.colour = colour_for(request.colour, environment);
   inputs.chatter = request.chatter;
   return inputs;
+}
+
+}  // namespace
+
+Result<RunInputs> prepare_run(const LaunchRequest& request, const Environment& environment, const RunClock& clock) {
+  auto plan = plan_launch(request, environment, make_run_id());
+  if (!plan) return plan.error();
+  auto executable = find_executable(plan.value().replicas.front().argv.front(), environment);
+  if (!executable) return executable.error();
+  auto inputs = gather_inputs(std::move(plan).value(), request, environment, clock);
+  if (inputs) inputs.value().executable = std::move(executable).value();
+  return inputs;
+}
+
+Result<RunInputs> prepare_hosted_run(const LaunchRequest& request, const Environment& environment,
+                                     const RunClock& clock, const HostSeat& host) {
+  if (request.isolation != Isolation::none) {
+    return Error{ErrorKind::usage,
+                 "--isolate needs a process of its own for the job; replicas that are forked from this "
+                 "program share its pid namespace"};
+  }
+  const HostFacts facts = read_host_facts();
+  // A terminal of the host's stays the host's, and so does its standard input.
+  const PlanInputs inputs{facts, environment, ProgramFile::executable, make_run_id(), Terminals::input_only};
+  auto plan = make_plan(request, inputs);
+  if (!plan) return plan.error();
+  auto gathered = gather_inputs(std::move(plan).value(), request, environment, clock);
+  if (!gathered) return gathered;
+  gathered.value().host = host;
+  gathered.value().open_files = raise_open_files_limit();
+  return gathered;
 }
 
 int run_prepared(RunInputs inputs) {

@@ -18,12 +18,18 @@ struct Verb {
   int (*run)(const Call&);
 };
 
+// One row per line reads as the table it is.
+// clang-format off
 constexpr Verb verbs[] = {
     {"launch", forklift::command::launch},
     {"report", forklift::command::report},
+    {"estimate", forklift::command::estimate},
     {"env", forklift::command::env},
     {"version", forklift::command::version},
+    {"hosted-guard", forklift::command::hosted_guard},
+    {"hosted-supervisor", forklift::command::hosted_supervisor},
 };
+// clang-format on
 
 forklift::Environment photograph_environment() {
   forklift::Environment environment;

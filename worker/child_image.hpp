@@ -28,8 +28,10 @@ struct ChildImage {
   std::size_t affinity_bytes = 0;
   const rlimit* open_files = nullptr;   ///< The limit the launcher itself was given; nullptr: unchanged.
   const char* oom_score_adj = nullptr;  ///< Text for /proc/self/oom_score_adj; best effort; nullptr: unchanged.
-  int foreground_of = -1;               ///< Terminal whose foreground group the child becomes; -1: none.
-  sigset_t signal_mask{};               ///< The mask the launcher itself was given.
+  const int* inherited = nullptr;       ///< Descriptors above 2 that the program gets, at the same numbers.
+  std::size_t inherited_count = 0;
+  int foreground_of = -1;  ///< Terminal whose foreground group the child becomes; -1: none.
+  sigset_t signal_mask{};  ///< The mask the launcher itself was given.
 };
 
 static_assert(std::is_trivially_destructible_v<ChildImage> && std::is_standard_layout_v<ChildImage>);

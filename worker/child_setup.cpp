@@ -50,8 +50,12 @@ int place_standard_streams(const ChildImage& image) noexcept {
 }
 
 // Whatever else is open, ours or our starter's, ends at exec. (The system call itself: glibc 2.33 has no wrapper.)
-int close_the_rest(const ChildImage&) noexcept {
-  return errno_unless(::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) == 0);
+int close_the_rest(const ChildImage& image) noexcept {
+  if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return errno;
+  for (std::size_t i = 0; i < image.inherited_count; ++i) {
+    if (::fcntl(image.inherited[i], F_SETFD, 0) != 0) return errno;
+  }
+  return 0;
 }
 
 int bind_to_cpus(const ChildImage& image) noexcept {

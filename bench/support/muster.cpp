@@ -41,6 +41,10 @@ void Muster::wait_until_up(int replicas, RunningProgram& launcher) {
 
 Clock::time_point Muster::crash(RunningProgram& launcher) {
   if (::write(go_.get(), "g", 1) != 1) throw std::system_error(errno, std::generic_category(), go_path_);
+  return next_moment(launcher);
+}
+
+Clock::time_point Muster::next_moment(RunningProgram& launcher) {
   return Clock::time_point(std::chrono::nanoseconds(next_record(launcher)));
 }
 

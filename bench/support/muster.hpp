@@ -25,6 +25,9 @@ class Muster {
   /// Returns when `replicas` have said that they are up. Throws if `launcher` ends before that.
   void wait_until_up(int replicas, RunningProgram& launcher);
 
+  /// The moment that a replica tells of next.
+  Clock::time_point next_moment(RunningProgram& launcher);
+
   /// Lets the one replica crash, and returns the moment just before it did.
   Clock::time_point crash(RunningProgram& launcher);
 

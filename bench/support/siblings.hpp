@@ -18,6 +18,9 @@ inline std::string bare_program() { return bench_folder() / "bench_bare"; }
 /// What runs as a replica (programs/replica.cpp).
 inline std::string replica_program() { return bench_folder() / "bench_replica"; }
 
+/// What runs as a template (programs/template.cpp).
+inline std::string template_program() { return bench_folder() / "bench_template_program"; }
+
 /// A program that only exits, without a C library (programs/noop.cpp).
 inline std::string noop_program() { return bench_folder() / "bench_noop"; }
 

@@ -14,6 +14,7 @@ namespace forklift {
 /// The closed list of causes. The names in report.json are these words.
 enum class Category : std::uint8_t {
   python_exception,
+  cpp_exception,
   segmentation_fault,
   abort,
   illegal_instruction,

@@ -30,7 +30,9 @@ struct HostFacts {
   std::uint64_t memory_total_bytes = 0;
   std::uint64_t memory_available_bytes = 0;
   std::optional<std::uint64_t> memory_limit_bytes;  ///< The tightest cgroup limit; empty: unlimited.
-  std::uint64_t shm_total_bytes = 0;                ///< Size of /dev/shm; 0 if there is none.
+  /// What the limits of our cgroups leave: the least of limit - use, pages of files counted as free. Empty: unlimited.
+  std::optional<std::uint64_t> memory_limit_room_bytes;
+  std::uint64_t shm_total_bytes = 0;  ///< Size of /dev/shm; 0 if there is none.
   std::uint64_t shm_free_bytes = 0;
   std::uint64_t open_files_limit = 0;  ///< Hard RLIMIT_NOFILE.
   std::vector<Accelerator> accelerators;

@@ -18,4 +18,7 @@ using LocalRank = Id<struct LocalRankTag>;  ///< Rank of a replica on its node, 
 using NodeRank = Id<struct NodeRankTag>;    ///< Number of a node (machine), 0 … num_nodes-1.
 using Attempt = Id<struct AttemptTag>;      ///< One try of the whole group; the first is 0.
 
+/// Stands where a rank stands, for the process that replicas are forked from.
+inline constexpr Rank template_rank{-1};
+
 }  // namespace forklift

@@ -25,6 +25,7 @@ enum class StartStep : std::uint8_t {
   working_directory,  ///< chdir
   terminal,           ///< tcsetpgrp of the interactive rank
   execute,            ///< execve
+  fork_point,         ///< The template ended with success before it reached its fork point (errno 0).
 };
 
 struct Exited {
@@ -47,7 +48,7 @@ struct FailedToStart {
 
 /// The end was never seen (status stolen by other code, supervisor killed).
 struct Lost {
-  std::string why;
+  std::string why;  ///< A sentence without its subject.
   friend bool operator==(const Lost&, const Lost&) = default;
 };
 
@@ -80,8 +81,10 @@ struct Ending {
   std::optional<std::uint64_t> peak_rss_bytes;  ///< Empty where the figure would be the launcher's own.
   double cpu_user_s = 0;
   double cpu_system_s = 0;
-  std::string stderr_tail;  ///< Last bytes of its stderr (8 KiB, more if a traceback goes on), raw.
-  std::string stdout_tail;  ///< Last bytes of its stdout, raw; may be empty when redirected.
+  std::optional<std::int64_t> last_step;  ///< Of its last heartbeat (worker.hpp); empty if it gave none.
+  std::optional<double> last_beat_s;      ///< When that was; seconds since the launch.
+  std::string stderr_tail;                ///< Last bytes of its stderr (8 KiB, more if a traceback goes on), raw.
+  std::string stdout_tail;                ///< Last bytes of its stdout, raw; may be empty when redirected.
 };
 
 }  // namespace forklift

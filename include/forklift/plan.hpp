@@ -72,7 +72,9 @@ struct Plan {
   StopRules stop;
   RestartRules restart;
   TimeRules time;
+  MemoryRules memory;
   Isolation isolation = Isolation::none;
+  std::optional<ModelRequest> model;
   std::map<std::string, std::string> origins;
   std::vector<std::string> warnings;
 };
@@ -106,5 +108,11 @@ struct AttemptValues {
 /// The environment that forklift sets for one replica of one attempt, placeholders replaced, sorted by name.
 std::vector<EnvironmentVariable> resolve_environment(const Plan& plan, const ReplicaPlan& replica,
                                                      const AttemptValues& values);
+
+/// Its two parts: what all replicas share, and what is this replica's own and wins. For replicas that are forked from a
+/// process which has the first part already.
+std::vector<EnvironmentVariable> group_environment(const Plan& plan, const AttemptValues& values);
+std::vector<EnvironmentVariable> own_environment(const Plan& plan, const ReplicaPlan& replica,
+                                                 const AttemptValues& values);
 
 }  // namespace forklift

@@ -35,7 +35,16 @@ struct ReplicaReport {
   std::optional<std::uint64_t> peak_rss_bytes;
   double cpu_user_s = 0;
   double cpu_system_s = 0;
-  std::vector<std::string> last_lines;  ///< Last lines of stderr, else of stdout; valid UTF-8.
+  std::optional<std::int64_t> last_step;  ///< Of its last heartbeat (worker.hpp); empty if it gave none.
+  std::optional<double> last_beat_s;      ///< When that was; seconds since the launch.
+  std::vector<std::string> last_lines;    ///< Last lines of stderr, else of stdout; valid UTF-8.
+};
+
+/// The process that the replicas of the run were forked from (`--template`, notebook_launcher).
+struct TemplateReport {
+  int pid = 0;
+  std::optional<Outcome> outcome;       ///< Empty: it lived until the run was over.
+  std::vector<std::string> last_lines;  ///< As for a replica.
 };
 
 /// What ended one attempt of the group; empty root_cause: it succeeded or was stopped from outside.
@@ -51,6 +60,19 @@ struct Leftover {
   std::string what;  ///< e.g. "left running after success: stopped with SIGTERM", "survived SIGKILL (state D)".
 };
 
+/// What the replicas shared (`--model`).
+struct ModelReport {
+  std::string path;
+  std::uint64_t bytes = 0;  ///< Of all storages, each once.
+  std::uint64_t tensors = 0;
+  std::uint64_t tied_groups = 0;
+  std::string mapped_by;  ///< "file", "memfd", "huge tmpfs" or "tmpfs"
+  /// What the measured replicas held together, shared pages divided among them (PSS); empty if none lived to be
+  /// measured.
+  std::optional<std::uint64_t> pss_bytes;
+  int pss_replicas = 0;  ///< How many were measured.
+};
+
 struct RunReport {
   std::string run_id;
   std::string run_directory;
@@ -64,6 +86,8 @@ struct RunReport {
   std::optional<RootCause> root_cause;
   std::vector<AttemptReport> attempts;
   std::vector<ReplicaReport> replicas;
+  std::optional<TemplateReport> template_process;
+  std::optional<ModelReport> model;
   std::vector<Leftover> leftovers;
   std::vector<std::string> notes;  ///< e.g. "output was dropped: the reader was gone", "4 replicas ran alone".
 };

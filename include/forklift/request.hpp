@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "forklift/diagnosis.hpp"
 #include "forklift/environment.hpp"
 #include "forklift/ids.hpp"
+#include "forklift/model_options.hpp"
 
 namespace forklift {
 
@@ -49,7 +51,8 @@ enum class Framework { automatic, torch, jax, tensorflow, none };
 enum class DeviceChoice { automatic, cpu, gpu };
 enum class MixedPrecision { unset, no, fp16, bf16, fp8 };
 enum class CpuBinding { none, core, numa };
-enum class StartMethod { spawn };
+/// How replicas come into being: each by executing PROGRAM, or forked from one PROGRAM at its fork point.
+enum class StartMethod { spawn, from_template };
 enum class Isolation { none, requested };
 enum class OutputFormat { text, json };
 enum class RunMode { run, dry_run };
@@ -100,6 +103,31 @@ struct TimeRules {
   Duration checkpoint_lead = std::chrono::seconds(60);
 };
 
+/// `--model`: opened once by the launcher, inherited by every replica (SharedModel::from_environment()).
+struct ModelRequest {
+  std::string path;  ///< A .safetensors file, an index, or a folder with either.
+  ModelAccess access = ModelAccess::read;
+  ModelLoading loading = ModelLoading::map;
+};
+
+/// `--memory-check`: what is done when the replicas' memory cannot fit on their machine.
+enum class MemoryCheck {
+  warn,    ///< One warning, before the start or in the first seconds of an attempt.
+  refuse,  ///< No start; what shows only after the start is a warning all the same.
+  off,     ///< Nothing is computed and nothing sampled.
+};
+
+/// What a job is expected to take on each machine, as far as that is known before the start.
+struct ExpectedMemory {
+  std::uint64_t shared_bytes = 0;   ///< Held once for all replicas of a machine, as a shared model.
+  std::uint64_t private_bytes = 0;  ///< Held by each replica beside it.
+};
+
+struct MemoryRules {
+  MemoryCheck check = MemoryCheck::warn;
+  std::optional<ExpectedMemory> expected;  ///< Empty: not known, and nothing is said before the start.
+};
+
 struct LaunchRequest {
   // What to run.
   std::string program;
@@ -132,6 +160,8 @@ struct LaunchRequest {
   std::string role = "default";
   std::string rdzv_id = "none";
 
+  std::optional<ModelRequest> model;
+
   // Output.
   std::string log_dir;  ///< Empty: the state directory.
   StreamMask redirects;
@@ -147,6 +177,7 @@ struct LaunchRequest {
   RestartRules restart;
   TimeRules time;
   Isolation isolation = Isolation::none;
+  MemoryRules memory;
 
   // The plan only.
   RunMode mode = RunMode::run;

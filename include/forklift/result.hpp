@@ -56,7 +56,8 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] T& value() & { return ok() ? *std::get_if<0>(&content_) : stop<T&>(); }
   [[nodiscard]] const T& value() const& { return ok() ? *std::get_if<0>(&content_) : stop<const T&>(); }
-  [[nodiscard]] T&& value() && { return ok() ? std::move(*std::get_if<0>(&content_)) : stop<T&&>(); }
+  // By value: what is taken from a temporary outlives it, also in `for (… : f().value())`.
+  [[nodiscard]] T value() && { return ok() ? std::move(*std::get_if<0>(&content_)) : stop<T>(); }
   [[nodiscard]] const Error& error() const { return ok() ? stop<const Error&>() : *std::get_if<1>(&content_); }
 
  private:

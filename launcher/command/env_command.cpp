@@ -27,8 +27,12 @@ std::string host_facts_text(const HostFacts& facts) {
   if (facts.cpu_quota) text += fmt::format("cpu quota      {:.2f} cpus (cgroup)\n", *facts.cpu_quota);
   text += fmt::format("memory         {} available of {}\n", gibibytes(facts.memory_available_bytes),
                       gibibytes(facts.memory_total_bytes));
-  if (facts.memory_limit_bytes)
-    text += fmt::format("memory limit   {} (cgroup)\n", gibibytes(*facts.memory_limit_bytes));
+  if (facts.memory_limit_bytes) {
+    text += fmt::format("memory limit   {} (cgroup)", gibibytes(*facts.memory_limit_bytes));
+    if (facts.memory_limit_room_bytes)
+      text += fmt::format(", which leaves {}", gibibytes(*facts.memory_limit_room_bytes));
+    text += '\n';
+  }
   text +=
       fmt::format("/dev/shm       {} free of {}\n", gibibytes(facts.shm_free_bytes), gibibytes(facts.shm_total_bytes));
   text += fmt::format("open files     {}\n", facts.open_files_limit);

@@ -20,7 +20,11 @@ struct Call {
 int launch(const Call& call);
 int report(const Call& call);
 int env(const Call& call);
+int estimate(const Call& call);
 int version(const Call& call);
+/// Not for people: what a host program executes beside itself (launcher/host).
+int hosted_guard(const Call& call);
+int hosted_supervisor(const Call& call);
 
 /// "forklift: SENTENCE" on stderr, and the exit status of the error.
 int fail(const Error& error);

@@ -61,10 +61,12 @@ FailureCase make_case(const Plan& plan, const Ending& ending, const std::vector<
   return {plan, ending, endings, evidence, std::move(text), std::move(python)};
 }
 
+std::string name_of(Rank rank) { return rank == template_rank ? "the template" : fmt::format("rank {}", rank.value); }
+
 std::string who(const FailureCase& the_case) {
   const Ending& ending = the_case.ending;
-  if (ending.pid == 0) return fmt::format("Rank {}", ending.rank.value);
-  return fmt::format("Rank {} (pid {})", ending.rank.value, ending.pid);
+  const std::string name = ending.rank == template_rank ? "The template" : fmt::format("Rank {}", ending.rank.value);
+  return ending.pid == 0 ? name : fmt::format("{} (pid {})", name, ending.pid);
 }
 
 std::string own_words(const FailureCase& the_case) {
@@ -80,6 +82,7 @@ std::vector<std::string> argv_of(const FailureCase& the_case) {
   const auto& replicas = the_case.plan.replicas;
   const auto found = std::find_if(replicas.begin(), replicas.end(),
                                   [&](const ReplicaPlan& replica) { return replica.rank == the_case.ending.rank; });
+  if (the_case.ending.rank == template_rank && !replicas.empty()) return replicas.front().argv;
   return found == replicas.end() ? std::vector<std::string>{} : found->argv;
 }
 
@@ -98,8 +101,7 @@ Diagnosis diagnosis_of(const FailureCase& the_case, Category category, Confidenc
   diagnosis.confidence = confidence;
   diagnosis.summary = fmt::format("{} {}", who(the_case), predicate);
   if (!diagnosis.summary.ends_with('.')) diagnosis.summary.push_back('.');
-  diagnosis.evidence.push_back(
-      fmt::format("rank {} {}", the_case.ending.rank.value, describe(the_case.ending.outcome)));
+  diagnosis.evidence.push_back(fmt::format("{} {}", name_of(the_case.ending.rank), describe(the_case.ending.outcome)));
   diagnosis.traceback = traceback_of(the_case);
   return diagnosis;
 }

@@ -27,6 +27,9 @@ struct FailureCase {
 FailureCase make_case(const Plan& plan, const Ending& ending, const std::vector<Ending>& endings,
                       const AttemptEvidence& evidence);
 
+/// "rank 2", or "the template".
+std::string name_of(Rank rank);
+
 /// "Rank 2 (pid 4711)"; without the pid if there never was a process.
 std::string who(const FailureCase& the_case);
 

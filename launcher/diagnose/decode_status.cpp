@@ -64,12 +64,14 @@ std::string words_for(const Signalled& signalled) {
 }
 
 std::string words_for(const FailedToStart& failure) {
+  if (failure.step == StartStep::fork_point) return "ended without reaching its fork point";
   const std::string reason = std::generic_category().message(failure.os_errno);
   const std::string subject = failure.subject.empty() ? "" : " " + failure.subject;
   return fmt::format("could not be started: {}{}: {}", step_name(failure.step), subject, reason);
 }
 
 std::string words_for(const Lost& lost) {
+  if (lost.why == spared_at_start) return "never started: the group was stopped before its turn";
   return lost.why.empty() ? "was lost: its end was not seen" : fmt::format("was lost: {}", lost.why);
 }
 
@@ -156,6 +158,8 @@ std::string_view step_name(StartStep step) {
       return "tcsetpgrp";
     case StartStep::execute:
       return "execve";
+    case StartStep::fork_point:
+      return "fork point";
   }
   return "unknown step";
 }
@@ -164,6 +168,8 @@ std::string_view category_name(Category category) {
   switch (category) {
     case Category::python_exception:
       return "python_exception";
+    case Category::cpp_exception:
+      return "cpp_exception";
     case Category::segmentation_fault:
       return "segmentation_fault";
     case Category::abort:
@@ -225,7 +231,7 @@ std::optional<Confidence> confidence_of_name(std::string_view name) {
 }
 
 std::optional<StartStep> step_of_name(std::string_view name) {
-  return find_by_name(StartStep::execute, step_name, name);
+  return find_by_name(StartStep::fork_point, step_name, name);
 }
 
 }  // namespace forklift

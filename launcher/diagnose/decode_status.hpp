@@ -32,6 +32,9 @@ std::string describe(const Outcome& outcome);
 std::string_view step_name(StartStep step);
 
 /// "segmentation_fault" and so on: the words of report.json and of --restart-on.
+/// Lost::why of a replica that was spared: its group was stopped before its turn to start.
+inline constexpr std::string_view spared_at_start = "its start was cancelled before its turn";
+
 std::string_view category_name(Category category);
 std::string_view confidence_name(Confidence confidence);
 

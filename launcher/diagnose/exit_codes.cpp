@@ -59,6 +59,12 @@ std::string last_stderr_line(const FailureCase& the_case) {
   return found == lines.rend() ? std::string{} : one_line(*found, longest_line);
 }
 
+std::string_view where_to_look(const FailureCase& the_case, const std::string& last_line) {
+  if (!last_line.empty()) return "Its last lines are the place to start.";
+  if (the_case.ending.rank == template_rank) return "Run the program without --template to see where it ends.";
+  return "Run one replica alone to see where it ends: add --num-processes 1.";
+}
+
 Diagnosis explain_usage_error(const FailureCase& the_case, const std::string& error) {
   Diagnosis diagnosis =
       diagnosis_of(the_case, Category::exit_code, Confidence::certain, fmt::format("refused its arguments: {}", error));
@@ -85,8 +91,7 @@ std::optional<Diagnosis> explain_exit_code(const FailureCase& the_case) {
   diagnosis.evidence.push_back(last.empty() ? std::string("it printed nothing on stderr")
                                             : "its last line on stderr: " + last);
   if (text != nullptr) diagnosis.advice.emplace_back(text->advice);
-  diagnosis.advice.emplace_back(last.empty() ? "Run one replica alone to see where it ends: add --num-processes 1."
-                                             : "Its last lines are the place to start.");
+  diagnosis.advice.emplace_back(where_to_look(the_case, last));
   return diagnosis;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "launcher/diagnose/plain_text.hpp"
@@ -24,9 +25,9 @@ void add_counter(Diagnosis& diagnosis, std::string_view whose, const Counter& be
 
 void add_largest_peaks(const FailureCase& the_case, Diagnosis& diagnosis) {
   constexpr std::size_t shown = 3;
-  std::vector<std::pair<std::uint64_t, int>> peaks;
+  std::vector<std::pair<std::uint64_t, Rank>> peaks;
   for (const Ending& ending : the_case.endings) {
-    if (ending.peak_rss_bytes) peaks.emplace_back(*ending.peak_rss_bytes, ending.rank.value);
+    if (ending.peak_rss_bytes) peaks.emplace_back(*ending.peak_rss_bytes, ending.rank);
   }
   const std::size_t count = std::min(shown, peaks.size());
   std::partial_sort(peaks.begin(), peaks.begin() + static_cast<std::ptrdiff_t>(count), peaks.end(),
@@ -35,11 +36,39 @@ void add_largest_peaks(const FailureCase& the_case, Diagnosis& diagnosis) {
                     });
   for (std::size_t at = 0; at < count; ++at) {
     diagnosis.evidence.push_back(
-        fmt::format("peak memory of rank {}: {}", peaks[at].second, format_bytes(peaks[at].first)));
+        fmt::format("peak memory of {}: {}", name_of(peaks[at].second), format_bytes(peaks[at].first)));
   }
 }
 
+/// The memory that a killer guards; empty: not known.
+std::optional<std::uint64_t> guarded_by(OomKiller killer, const AttemptEvidence& evidence) {
+  if (killer == OomKiller::cgroup) return evidence.memory_limit_bytes;
+  if (killer != OomKiller::machine || evidence.memory_total_bytes == 0) return std::nullopt;
+  return evidence.memory_total_bytes;
+}
+
 }  // namespace
+
+std::optional<ManyCopies> copies_that_filled(const FailureCase& the_case, OomKiller killer) {
+  constexpr std::uint64_t alike_divisor = 2;   // The smallest peak is half of the largest or more.
+  constexpr std::uint64_t other_divisor = 10;  // Page tables, caches and the launcher have the rest.
+  const auto guarded = guarded_by(killer, the_case.evidence);
+  const std::size_t replicas = the_case.plan.replicas.size();
+  if (!guarded || replicas < 2 || the_case.endings.size() != replicas) return std::nullopt;
+  const auto& expected = the_case.plan.memory.expected;
+  const std::uint64_t shared = expected ? expected->shared_bytes : 0;
+  ManyCopies copies{static_cast<int>(replicas), std::numeric_limits<std::uint64_t>::max(), 0, 0};
+  for (const Ending& ending : the_case.endings) {
+    if (!ending.peak_rss_bytes) return std::nullopt;
+    const std::uint64_t own = *ending.peak_rss_bytes - std::min(*ending.peak_rss_bytes, shared);
+    copies.smallest = std::min(copies.smallest, own);
+    copies.largest = std::max(copies.largest, own);
+    copies.together += own;
+  }
+  const bool alike = copies.smallest >= copies.largest / alike_divisor;
+  const bool filled = copies.together >= *guarded - *guarded / other_divisor;
+  return alike && filled ? std::optional(copies) : std::nullopt;
+}
 
 OomKiller oom_killer_of(const AttemptEvidence& evidence) {
   const OomCounters& before = evidence.oom_before;

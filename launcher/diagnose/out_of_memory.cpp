@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "launcher/diagnose/memory_evidence.hpp"
+#include "launcher/diagnose/memory_words.hpp"
 #include "launcher/diagnose/plain_text.hpp"
 #include "launcher/diagnose/rules.hpp"
 
@@ -70,16 +71,25 @@ std::string reason_for(OomKiller killer, const AttemptEvidence& evidence) {
   return fmt::format("because the machine ran out of memory (it has {})", format_bytes(evidence.memory_total_bytes));
 }
 
-std::string peak_of(const FailureCase& the_case) {
+/// Who had the memory, as far as that is known: all replicas alike, or the victim.
+std::string holders_of(const FailureCase& the_case, const std::optional<ManyCopies>& copies) {
+  if (copies) {
+    return fmt::format("; {} replicas held {} at their peaks, {} together", copies->replicas,
+                       each_of(copies->smallest, copies->largest), format_bytes(copies->together));
+  }
   const auto& peak = the_case.ending.peak_rss_bytes;
   return peak ? fmt::format("; its peak was {}", format_bytes(*peak)) : std::string{};
 }
 
-void add_memory_advice(const FailureCase& the_case, OomKiller killer, const Victim& victim, Diagnosis& diagnosis) {
+void add_memory_advice(const FailureCase& the_case, OomKiller killer, const Victim& victim,
+                       const std::optional<ManyCopies>& copies, Diagnosis& diagnosis) {
   if (victim.kind == Victim::Kind::loading_worker) {
     diagnosis.advice.emplace_back("Use fewer data loading workers (num_workers) or a smaller prefetch_factor.");
   }
-  if (the_case.plan.replicas.size() > 1) {
+  if (copies) {
+    diagnosis.advice.push_back(
+        fmt::format("If that is {} copies of one model, {}.", copies->replicas, copies_remedy(copies->replicas)));
+  } else if (the_case.plan.replicas.size() > 1 && the_case.ending.rank != template_rank) {
     diagnosis.advice.push_back(fmt::format(
         "Start fewer replicas than {}, or load less in each: every one holds its own copy of what it loads.",
         the_case.plan.replicas.size()));
@@ -101,12 +111,13 @@ std::optional<Diagnosis> explain_oom_kill(const FailureCase& the_case) {
   if (!victim || !out_of_memory) return std::nullopt;
 
   // The machine's counter also counts the victims of other groups; our own group's counts only its members.
+  const std::optional<ManyCopies> copies = copies_that_filled(the_case, killer);
   const Confidence confidence = killer == OomKiller::cgroup ? Confidence::certain : Confidence::likely;
   Diagnosis diagnosis = diagnosis_of(the_case, Category::out_of_memory, confidence,
                                      fmt::format("{} by the kernel {}{}", was_killed(*victim),
-                                                 reason_for(killer, the_case.evidence), peak_of(the_case)));
+                                                 reason_for(killer, the_case.evidence), holders_of(the_case, copies)));
   add_memory_evidence(the_case, diagnosis);
-  add_memory_advice(the_case, killer, *victim, diagnosis);
+  add_memory_advice(the_case, killer, *victim, copies, diagnosis);
   return diagnosis;
 }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include "worker/format/utf8.hpp"
 
 namespace forklift {
 namespace {
@@ -14,35 +14,6 @@ constexpr char escape = '\x1b';
 unsigned char byte_at(std::string_view bytes, std::size_t at) { return static_cast<unsigned char>(bytes[at]); }
 
 bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
-
-/// Length of the valid character that starts at `at`, or 0. Refuses overlong forms, surrogates and > U+10FFFF.
-std::size_t character_length(std::string_view bytes, std::size_t at) {
-  const unsigned char lead = byte_at(bytes, at);
-  if (lead < 0x80) return 1;
-  std::size_t length = 0;
-  unsigned char lowest = 0x80;  // bounds of the second byte, which carry all of UTF-8's exceptions
-  unsigned char highest = 0xBF;
-  if (lead >= 0xC2 && lead <= 0xDF) {
-    length = 2;
-  } else if (lead >= 0xE0 && lead <= 0xEF) {
-    length = 3;
-    if (lead == 0xE0) lowest = 0xA0;
-    if (lead == 0xED) highest = 0x9F;
-  } else if (lead >= 0xF0 && lead <= 0xF4) {
-    length = 4;
-    if (lead == 0xF0) lowest = 0x90;
-    if (lead == 0xF4) highest = 0x8F;
-  } else {
-    return 0;
-  }
-  if (at + length > bytes.size()) return 0;
-  const unsigned char second = byte_at(bytes, at + 1);
-  if (second < lowest || second > highest) return 0;
-  for (std::size_t next = at + 2; next < at + length; ++next) {
-    if (!is_continuation(byte_at(bytes, next))) return 0;
-  }
-  return length;
-}
 
 bool is_final_of_control_sequence(unsigned char byte) { return byte >= 0x40 && byte <= 0x7E; }
 
@@ -107,7 +78,7 @@ std::string valid_utf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t length = character_length(bytes, at);
+    const std::size_t length = utf8_character(bytes.substr(at));
     if (length == 0) {
       out.append(replacement);
       ++at;
@@ -161,20 +132,6 @@ std::string one_line(std::string_view text, std::size_t longest) {
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   }
   return cut(line, longest);
-}
-
-std::string format_bytes(std::uint64_t bytes) {
-  constexpr std::uint64_t step = 1024;
-  if (bytes < step) return fmt::format("{} B", bytes);
-  constexpr std::array<std::string_view, 6> units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double amount = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  amount /= static_cast<double>(step);
-  while (amount >= 1023.95 && unit + 1 < units.size()) {  // 1023.95 would already print as 1024.0
-    amount /= static_cast<double>(step);
-    ++unit;
-  }
-  return fmt::format("{:.1f} {}", amount, units[unit]);
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "worker/format/byte_text.hpp"
 
 namespace forklift {
 
@@ -25,9 +26,6 @@ std::vector<std::string> last_lines(std::string_view bytes, std::size_t count = 
 
 /// One line of at most `longest` bytes: line breaks become spaces, a cut is marked with "…".
 std::string one_line(std::string_view text, std::size_t longest);
-
-/// "512 B", "1.5 KiB", "7.8 GiB".
-std::string format_bytes(std::uint64_t bytes);
 
 /// Without spaces, tabs and line breaks at both ends.
 std::string_view trimmed(std::string_view text);

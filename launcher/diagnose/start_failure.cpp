@@ -22,7 +22,7 @@ struct StartFailureText {
   std::optional<StartStep> step;
   int os_errno = any_error;
   Confidence confidence = Confidence::certain;
-  std::string_view reason;  ///< Continues "could not be started: ".
+  std::string_view reason;  ///< Continues "could not be started: "; at the fork point it stands alone.
   std::array<std::string_view, 2> advice;
 };
 
@@ -71,6 +71,17 @@ constexpr auto start_failure_texts = std::to_array<StartFailureText>({
      "no further process may be created: the limit of processes was reached",
      {"Raise the limit of processes per user (`ulimit -u`) or of the container or service (pids.max, TasksMax).",
       "Start fewer replicas; each also starts threads, which count."}},
+    {StartStep::clone,
+     ECONNRESET,
+     Confidence::likely,
+     "it ended before its first word, or the process that was to fork it did",
+     {"Somebody killed it: if it was the kernel for lack of memory, `dmesg | grep -i oom` says so.", ""}},
+    {StartStep::clone,
+     ETIMEDOUT,
+     Confidence::certain,
+     "the template did not fork it in time",
+     {"See what keeps the template at its fork point: a debugger or SIGSTOP, a machine that swaps, a hook that waits.",
+      ""}},
     {any_step,
      EMFILE,
      Confidence::certain,
@@ -128,6 +139,13 @@ constexpr auto start_failure_texts = std::to_array<StartFailureText>({
      Confidence::certain,
      "its launcher was gone before it began",
      {"Something killed forklift's supervisor during the start; look for it in the system's log.", ""}},
+    {StartStep::fork_point,
+     any_error,
+     Confidence::certain,
+     "ended without reaching its fork point, from where the replicas would have continued",
+     {"Call forklift::fork_point() (in Python forklift.fork_point()) where the program has loaded what its replicas "
+      "share.",
+      "A program without a fork point is started without --template: once per replica."}},
     {StartStep::execute,
      EPERM,
      Confidence::likely,
@@ -164,8 +182,9 @@ std::optional<Diagnosis> explain_failed_start(const FailureCase& the_case) {
   const auto* failure = std::get_if<FailedToStart>(&the_case.ending.outcome);
   if (failure == nullptr) return std::nullopt;
   const StartFailureText& text = text_for(*failure);
-  Diagnosis diagnosis = diagnosis_of(the_case, Category::failed_to_start, text.confidence,
-                                     "could not be started: " + filled_in(text.reason, *failure));
+  const std::string lead = failure->step == StartStep::fork_point ? "" : "could not be started: ";
+  Diagnosis diagnosis =
+      diagnosis_of(the_case, Category::failed_to_start, text.confidence, lead + filled_in(text.reason, *failure));
   for (const std::string_view advice : text.advice) {
     if (!advice.empty()) diagnosis.advice.push_back(filled_in(advice, *failure));
   }

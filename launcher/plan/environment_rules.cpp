@@ -22,6 +22,11 @@ void add_forklift_variables(const EnvironmentInputs& inputs, EnvironmentDraft& d
   draft.set(Claim::ours, "FORKLIFT_RUN_ID", inputs.run_id.empty() ? "auto" : inputs.run_id, "this run");
   draft.set(Claim::ours, "FORKLIFT_RUN_DIR", std::string(run_directory_placeholder),
             origin_of(inputs.request, "log-dir", "the state directory"));
+  draft.set(Claim::ours, "FORKLIFT_ATTEMPT", std::string(attempt_placeholder), "the attempt's number");
+  // Of a launch around this one: they name descriptors that our replicas do not have.
+  for (const char* name : {"FORKLIFT_TEMPLATE", "FORKLIFT_CONTROL_FD", "FORKLIFT_MODEL_FD"}) {
+    if (inputs.inherited.contains(name)) draft.remove(name);
+  }
 }
 
 EnvironmentDraft plan_environment(const EnvironmentInputs& inputs) {

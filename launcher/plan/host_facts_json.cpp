@@ -38,6 +38,7 @@ std::string host_facts_to_json(const HostFacts& facts) {
                          {"memory_total_bytes", facts.memory_total_bytes},
                          {"memory_available_bytes", facts.memory_available_bytes},
                          {"memory_limit_bytes", or_null(facts.memory_limit_bytes)},
+                         {"memory_limit_room_bytes", or_null(facts.memory_limit_room_bytes)},
                          {"shm_total_bytes", facts.shm_total_bytes},
                          {"shm_free_bytes", facts.shm_free_bytes},
                          {"open_files_limit", facts.open_files_limit},

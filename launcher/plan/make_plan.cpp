@@ -6,6 +6,7 @@
 #include "forklift/plan.hpp"
 #include "launcher/plan/devices.hpp"
 #include "launcher/plan/environment_rules.hpp"
+#include "launcher/plan/memory_check.hpp"
 #include "launcher/plan/placement.hpp"
 #include "launcher/plan/program.hpp"
 #include "launcher/plan/ranks.hpp"
@@ -37,7 +38,9 @@ Plan copied_from(const LaunchRequest& request, const PlanInputs& inputs) {
   plan.stop = request.stop;
   plan.restart = request.restart;
   plan.time = request.time;
+  plan.memory = request.memory;
   plan.isolation = request.isolation;
+  plan.model = request.model;
   plan.origins = request.origins;
   plan.warnings = request.warnings;
   return plan;
@@ -113,12 +116,15 @@ Result<Plan> make_plan(const LaunchRequest& request, const PlanInputs& inputs) {
   if (!streams) return streams.error();
   const auto command = plan_program(request, inputs);
   if (!command) return command.error();
+  auto memory = check_memory(request.memory, inputs.host, world.value().local_world_size);
+  if (!memory) return memory.error();
 
   Plan plan = copied_from(request, inputs);
   put_world(plan, request, world.value());
   put_program(plan, command.value());
   append(plan.warnings, devices.value().warnings);
   append(plan.warnings, placement.value().warnings);
+  if (memory.value()) plan.warnings.push_back(*std::move(memory).value());
   plan.replicas = plan_replicas(request, world.value(), command.value(), placement.value(), streams.value());
   plan_environment({request, inputs.host, inputs.environment, world.value(), devices.value(), device_of.value(),
                     placement.value(), rendezvous.value(), command.value().kind, inputs.run_id})

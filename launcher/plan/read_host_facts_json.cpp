@@ -100,6 +100,7 @@ Result<HostFacts> host_facts_from_json(std::string_view text) {
   fields.read("memory_total_bytes", facts.memory_total_bytes);
   fields.read("memory_available_bytes", facts.memory_available_bytes);
   fields.read("memory_limit_bytes", facts.memory_limit_bytes);
+  fields.read("memory_limit_room_bytes", facts.memory_limit_room_bytes);
   fields.read("shm_total_bytes", facts.shm_total_bytes);
   fields.read("shm_free_bytes", facts.shm_free_bytes);
   fields.read("open_files_limit", facts.open_files_limit);

@@ -17,10 +17,8 @@ std::map<std::string_view, int> ports_by_name(const Plan& plan, const std::vecto
   return ports;
 }
 
-}  // namespace
-
-std::vector<EnvironmentVariable> resolve_environment(const Plan& plan, const ReplicaPlan& replica,
-                                                     const AttemptValues& values) {
+std::vector<EnvironmentVariable> resolved(std::vector<EnvironmentVariable> variables, const Plan& plan,
+                                          const AttemptValues& values) {
   const auto ports = ports_by_name(plan, values.ports);
   const PlaceholderLookup lookup = [&](std::string_view name) -> std::optional<std::string> {
     if (name == "attempt") return std::to_string(values.attempt.value);
@@ -31,11 +29,26 @@ std::vector<EnvironmentVariable> resolve_environment(const Plan& plan, const Rep
     if (found == ports.end()) return std::nullopt;
     return std::to_string(found->second);
   };
-  std::vector<EnvironmentVariable> merged = merged_environment(plan, replica);
-  for (EnvironmentVariable& variable : merged) {
+  for (EnvironmentVariable& variable : variables) {
     if (variable.value.find("${") != std::string::npos) variable.value = replace_placeholders(variable.value, lookup);
   }
-  return merged;
+  return variables;
+}
+
+}  // namespace
+
+std::vector<EnvironmentVariable> resolve_environment(const Plan& plan, const ReplicaPlan& replica,
+                                                     const AttemptValues& values) {
+  return resolved(merged_environment(plan, replica), plan, values);
+}
+
+std::vector<EnvironmentVariable> group_environment(const Plan& plan, const AttemptValues& values) {
+  return resolved(plan.environment, plan, values);
+}
+
+std::vector<EnvironmentVariable> own_environment(const Plan& plan, const ReplicaPlan& replica,
+                                                 const AttemptValues& values) {
+  return resolved(replica.environment, plan, values);
 }
 
 }  // namespace forklift

@@ -18,6 +18,8 @@ std::string shown_value(const Plan& plan, std::string_view value) {
 
 const char* name_of(StartMethod method) {
   switch (method) {
+    case StartMethod::from_template:
+      return "template";
     case StartMethod::spawn:
       return "spawn";
   }

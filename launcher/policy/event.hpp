@@ -43,6 +43,11 @@ struct ReplicaEnded {
   Rank rank;
   Outcome outcome;
 };
+/// The template ended before it could fork this attempt's replicas. If it ends while they run, nobody needs to know:
+/// the next attempt starts another one.
+struct TemplateEnded {
+  Outcome outcome;
+};
 struct StopRequested {
   int signal;
   Asker asker;
@@ -63,8 +68,8 @@ struct AttemptDiagnosed {
 };
 struct Tick {};  ///< `now` has reached next_deadline().
 
-using Event = std::variant<Begin, PortsReserved, GroupStarted, ReplicaEnded, StopRequested, SignalReceived, GuardLost,
-                           LauncherFailed, DescendantsLeft, AttemptDiagnosed, Tick>;
+using Event = std::variant<Begin, PortsReserved, GroupStarted, ReplicaEnded, TemplateEnded, StopRequested,
+                           SignalReceived, GuardLost, LauncherFailed, DescendantsLeft, AttemptDiagnosed, Tick>;
 
 // ---- actions: policy → loop ---------------------------------------------------------------------------------------
 

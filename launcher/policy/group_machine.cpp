@@ -69,8 +69,19 @@ void GroupMachine::on(const ReplicaEnded& ended, Turn& turn) {
   --present->alive;
   // In Stopping the cause is settled, and every further end is collateral.
   if (succeeded(ended.outcome) || std::holds_alternative<Stopping>(state_)) return sweep_when_gone(turn);
-  if (!may_be_stopped_from_outside(ended.outcome)) return stop(*present, EndCause::replica_failure, SIGTERM, turn);
-  if (std::holds_alternative<Running>(state_)) judge(*present, turn);
+  fail(*present, ended.outcome, turn);
+}
+
+void GroupMachine::on(const TemplateEnded& ended, Turn& turn) {
+  const Crew* const present = crew();
+  const bool matters = present != nullptr && present->start == StartPhase::under_way;
+  // Whatever its outcome, also success: no replica came of it.
+  if (matters && !std::holds_alternative<Stopping>(state_)) fail(*present, ended.outcome, turn);
+}
+
+void GroupMachine::fail(Crew crew, const Outcome& outcome, Turn& turn) {
+  if (!may_be_stopped_from_outside(outcome)) return stop(crew, EndCause::replica_failure, SIGTERM, turn);
+  if (std::holds_alternative<Running>(state_)) judge(crew, turn);
 }
 
 void GroupMachine::judge(Crew crew, Turn& turn) {

@@ -68,6 +68,7 @@ class GroupMachine {
   void on(const PortsReserved& reserved, Turn& turn);
   void on(const GroupStarted& started, Turn& turn);
   void on(const ReplicaEnded& ended, Turn& turn);
+  void on(const TemplateEnded& ended, Turn& turn);
   void on(const StopRequested& request, Turn& turn);
   void on(const SignalReceived& received, Turn& turn);
   void on(const GuardLost&, Turn& turn) { collapse(turn); }
@@ -77,6 +78,7 @@ class GroupMachine {
   void on(const Tick&, Turn& turn);
 
   void reserve_ports(Turn& turn);
+  void fail(Crew crew, const Outcome& outcome, Turn& turn);
   void judge(Crew crew, Turn& turn);
   void stop(Crew crew, EndCause cause, int signal, Turn& turn);
   void collapse(Turn& turn);

@@ -19,6 +19,8 @@ enum class RunEventKind : std::uint8_t {
   attempt_started,
   replica_started,
   replica_exited,
+  template_started,
+  template_ended,
   signal_sent,
   stop_requested,
   stranger_reaped,
@@ -43,7 +45,7 @@ struct RunEvent {
   std::optional<LocalRank> local_rank;
   std::optional<int> pid;
   std::optional<int> signal;
-  std::optional<Outcome> outcome;    ///< replica_exited
+  std::optional<Outcome> outcome;    ///< replica_exited, template_ended
   std::optional<AskedToStop> asked;  ///< replica_exited
   std::string run_id;                ///< run_started
   std::vector<std::string> command;  ///< run_started

@@ -13,9 +13,10 @@ namespace {
 constexpr int format_version = 1;
 
 constexpr std::array all_kinds{
-    RunEventKind::run_started,     RunEventKind::attempt_started, RunEventKind::replica_started,
-    RunEventKind::replica_exited,  RunEventKind::signal_sent,     RunEventKind::stop_requested,
-    RunEventKind::stranger_reaped, RunEventKind::attempt_ended,   RunEventKind::run_ended,
+    RunEventKind::run_started,      RunEventKind::attempt_started, RunEventKind::replica_started,
+    RunEventKind::replica_exited,   RunEventKind::signal_sent,     RunEventKind::stop_requested,
+    RunEventKind::stranger_reaped,  RunEventKind::attempt_ended,   RunEventKind::run_ended,
+    RunEventKind::template_started, RunEventKind::template_ended,
 };
 
 std::optional<int> natural_if_there(ReportFields& fields, const char* key) {
@@ -64,6 +65,8 @@ bool has_what_its_kind_needs(const RunEvent& event) {
     case RunEventKind::stop_requested:
     case RunEventKind::stranger_reaped:
     case RunEventKind::attempt_ended:
+    case RunEventKind::template_started:
+    case RunEventKind::template_ended:
     case RunEventKind::run_ended:
       return true;
   }
@@ -90,6 +93,10 @@ std::string_view event_name(RunEventKind kind) {
       return "stranger_reaped";
     case RunEventKind::attempt_ended:
       return "attempt_ended";
+    case RunEventKind::template_started:
+      return "template_started";
+    case RunEventKind::template_ended:
+      return "template_ended";
     case RunEventKind::run_ended:
       return "run_ended";
   }

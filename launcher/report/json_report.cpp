@@ -36,7 +36,7 @@ Json or_null(const std::optional<Value>& value) {
 Json to_json(const std::optional<RootCause>& cause) {
   if (!cause) return nullptr;
   const Diagnosis& diagnosis = cause->diagnosis;
-  return {{"rank", cause->rank.value},
+  return {{"rank", cause->rank == template_rank ? Json(nullptr) : Json(cause->rank.value)},
           {"pid", cause->pid},
           {"outcome", outcome_to_json(cause->outcome)},
           {"category", category_name(diagnosis.category)},
@@ -64,7 +64,27 @@ Json to_json(const ReplicaReport& replica) {
           {"peak_rss_bytes", or_null(replica.peak_rss_bytes)},
           {"cpu_user_s", rounded(replica.cpu_user_s)},
           {"cpu_system_s", rounded(replica.cpu_system_s)},
+          {"last_step", or_null(replica.last_step)},
+          {"last_beat_s", replica.last_beat_s ? Json(rounded(*replica.last_beat_s)) : Json(nullptr)},
           {"last_lines", replica.last_lines}};
+}
+
+Json to_json(const std::optional<TemplateReport>& process) {
+  if (!process) return nullptr;
+  return {{"pid", process->pid},
+          {"outcome", process->outcome ? outcome_to_json(*process->outcome) : Json(nullptr)},
+          {"last_lines", process->last_lines}};
+}
+
+Json to_json(const std::optional<ModelReport>& model) {
+  if (!model) return nullptr;
+  return {{"path", model->path},
+          {"bytes", model->bytes},
+          {"tensors", model->tensors},
+          {"tied_groups", model->tied_groups},
+          {"mapped_by", model->mapped_by},
+          {"pss_bytes", or_null(model->pss_bytes)},
+          {"pss_replicas", model->pss_replicas}};
 }
 
 Json to_json(const Leftover& leftover) {
@@ -92,9 +112,9 @@ Json to_json(const RunReport& report) {
           {"root_cause", to_json(report.root_cause)},
           {"attempts", list_of(report.attempts)},
           {"replicas", list_of(report.replicas)},
-          {"template", nullptr},
+          {"template", to_json(report.template_process)},
           {"leftovers", list_of(report.leftovers)},
-          {"model", nullptr},
+          {"model", to_json(report.model)},
           {"notes", report.notes}};
 }
 
@@ -102,7 +122,7 @@ Json to_json(const RunReport& report) {
 
 RootCause read_root_cause(ReportFields fields) {
   RootCause cause;
-  cause.rank = Rank{fields.natural("rank")};
+  cause.rank = Rank{fields.natural_or_null("rank").value_or(template_rank.value)};
   cause.pid = fields.natural("pid");
   cause.outcome = outcome_from_json(fields.object("outcome"));
   cause.diagnosis.category = fields.word("category", category_of_name);
@@ -141,8 +161,34 @@ ReplicaReport read_replica(ReportFields fields) {
   replica.peak_rss_bytes = fields.count_or_null("peak_rss_bytes");
   replica.cpu_user_s = fields.number("cpu_user_s");
   replica.cpu_system_s = fields.number("cpu_system_s");
+  if (fields.has("last_step")) replica.last_step = fields.wide_integer_or_null("last_step");
+  if (fields.has("last_beat_s")) replica.last_beat_s = fields.number_or_null("last_beat_s");
   replica.last_lines = fields.texts("last_lines");
   return replica;
+}
+
+std::optional<TemplateReport> read_template_of(ReportFields& fields) {
+  std::optional<ReportFields> found = fields.object_or_null("template");
+  if (!found) return std::nullopt;
+  TemplateReport process;
+  process.pid = found->natural("pid");
+  if (auto outcome = found->object_or_null("outcome")) process.outcome = outcome_from_json(*std::move(outcome));
+  process.last_lines = found->texts("last_lines");
+  return process;
+}
+
+std::optional<ModelReport> read_model_of(ReportFields& fields) {
+  std::optional<ReportFields> found = fields.object_or_null("model");
+  if (!found) return std::nullopt;
+  ModelReport model;
+  model.path = found->text("path");
+  model.bytes = found->count_or_null("bytes").value_or(0);
+  model.tensors = found->count_or_null("tensors").value_or(0);
+  model.tied_groups = found->count_or_null("tied_groups").value_or(0);
+  model.mapped_by = found->text("mapped_by");
+  model.pss_bytes = found->count_or_null("pss_bytes");
+  model.pss_replicas = found->natural("pss_replicas");
+  return model;
 }
 
 Leftover read_leftover(ReportFields fields) {
@@ -172,6 +218,8 @@ RunReport read_report(ReportFields fields) {
   report.root_cause = read_root_cause_of(fields);
   report.attempts = read_list(fields, "attempts", read_attempt);
   report.replicas = read_list(fields, "replicas", read_replica);
+  report.template_process = read_template_of(fields);
+  report.model = read_model_of(fields);
   report.leftovers = read_list(fields, "leftovers", read_leftover);
   report.notes = fields.texts("notes");
   return report;

@@ -51,6 +51,13 @@ class Retelling {
       case RunEventKind::stranger_reaped:
       case RunEventKind::attempt_ended:
         break;
+      case RunEventKind::template_started:
+        facts_.template_ending.emplace();
+        facts_.template_ending->ending.pid = event.pid.value_or(0);
+        break;
+      case RunEventKind::template_ended:
+        if (event.outcome) end_template(*event.outcome);
+        break;
     }
   }
 
@@ -106,6 +113,12 @@ class Retelling {
     replica.ending.asked = event.asked.value_or(AskedToStop::no);
     replica.ending.ended_s = seconds_at(event);
     replica.ending.order = event.sequence;
+  }
+
+  void end_template(const Outcome& outcome) {
+    if (!facts_.template_ending) return;
+    facts_.template_ending->ending.outcome = outcome;
+    facts_.template_ending->state = TemplateEnding::State::ended;
   }
 
   [[nodiscard]] double seconds_at(const RunEvent& event) const {

@@ -24,7 +24,9 @@ std::string words_when_asked(const ReplicaReport& replica) {
       return "killed by forklift (SIGKILL)";
     }
   }
-  if (std::holds_alternative<Lost>(replica.outcome)) return describe(replica.outcome);
+  if (std::holds_alternative<Lost>(replica.outcome)) {
+    return replica.pid == 0 ? "never started" : describe(replica.outcome);
+  }
   return fmt::format("stopped by forklift, {}", describe(replica.outcome));
 }
 

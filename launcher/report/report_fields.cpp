@@ -105,6 +105,12 @@ int ReportFields::natural(const char* key) {
   return integer_within(key, 0, highest);
 }
 
+std::optional<int> ReportFields::natural_or_null(const char* key) {
+  const Json* value = find(key, "a whole number or null");
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  return natural(key);
+}
+
 std::int64_t ReportFields::wide_integer(const char* key) {
   constexpr std::string_view expected = "a whole number";
   const Json* value = find(key, expected);
@@ -114,6 +120,12 @@ std::int64_t ReportFields::wide_integer(const char* key) {
   if (value->is_number_integer() && !too_large) return value->get<std::int64_t>();
   fail(key, expected, value->is_number() ? value->dump() : value->type_name());
   return 0;
+}
+
+std::optional<std::int64_t> ReportFields::wide_integer_or_null(const char* key) {
+  const Json* value = find(key, "a whole number or null");
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  return wide_integer(key);
 }
 
 std::optional<int> ReportFields::integer_or_null(const char* key) {
@@ -129,6 +141,12 @@ double ReportFields::number(const char* key) {
   if (value->is_number()) return value->get<double>();
   fail(key, expected, value->type_name());
   return 0;
+}
+
+std::optional<double> ReportFields::number_or_null(const char* key) {
+  const Json* value = find(key, "a number or null");
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  return number(key);
 }
 
 std::optional<std::uint64_t> ReportFields::count_or_null(const char* key) {

@@ -28,9 +28,12 @@ class ReportFields {
   [[nodiscard]] int integer_within(const char* key, int lowest, int highest);
   /// A rank, a pid, a count: 0 … 1,000,000,000, so that sums of two never overflow.
   [[nodiscard]] int natural(const char* key);
+  [[nodiscard]] std::optional<int> natural_or_null(const char* key);
   [[nodiscard]] std::int64_t wide_integer(const char* key);
+  [[nodiscard]] std::optional<std::int64_t> wide_integer_or_null(const char* key);
   [[nodiscard]] std::optional<int> integer_or_null(const char* key);
   [[nodiscard]] double number(const char* key);
+  [[nodiscard]] std::optional<double> number_or_null(const char* key);
   [[nodiscard]] std::optional<std::uint64_t> count_or_null(const char* key);
   [[nodiscard]] bool truth(const char* key);
 

@@ -11,6 +11,7 @@ namespace forklift {
 namespace {
 
 constexpr int signal_base = 128;
+constexpr int wrong_usage = 2;
 constexpr int launcher_failed = 125;
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
@@ -22,6 +23,7 @@ int exit_status_for(const Exited& exited) { return exited.code == 0 ? launcher_f
 int exit_status_for(const Signalled& signalled) { return signal_base + signalled.signal; }
 int exit_status_for(const Lost&) { return launcher_failed; }
 int exit_status_for(const FailedToStart& failure) {
+  if (failure.step == StartStep::fork_point) return wrong_usage;
   if (failure.step != StartStep::execute) return launcher_failed;
   return failure.os_errno == ENOENT ? not_found : not_executable;
 }
@@ -54,6 +56,8 @@ ReplicaReport replica_report(const Ending& ending, const std::optional<RootCause
   replica.peak_rss_bytes = ending.peak_rss_bytes;
   replica.cpu_user_s = ending.cpu_user_s;
   replica.cpu_system_s = ending.cpu_system_s;
+  replica.last_step = ending.last_step;
+  replica.last_beat_s = ending.last_beat_s;
   replica.last_lines = last_lines_of(ending.stderr_tail);
   if (replica.last_lines.empty()) replica.last_lines = last_lines_of(ending.stdout_tail);
   return replica;
@@ -66,6 +70,16 @@ std::vector<ReplicaReport> replica_reports(std::vector<Ending> endings, const st
   replicas.reserve(endings.size());
   for (const Ending& ending : endings) replicas.push_back(replica_report(ending, root_cause));
   return replicas;
+}
+
+std::optional<TemplateReport> template_report(const std::optional<TemplateEnding>& seen) {
+  if (!seen) return std::nullopt;
+  TemplateReport process;
+  process.pid = seen->ending.pid;
+  if (seen->state == TemplateEnding::State::ended) process.outcome = seen->ending.outcome;
+  process.last_lines = last_lines_of(seen->ending.stderr_tail);
+  if (process.last_lines.empty()) process.last_lines = last_lines_of(seen->ending.stdout_tail);
+  return process;
 }
 
 }  // namespace
@@ -86,6 +100,8 @@ RunReport summarize(const Plan& plan, RunFacts facts) {
   report.world_size = plan.world_size;
   report.attempts = std::move(facts.attempts);
   report.replicas = replica_reports(std::move(facts.endings), report.root_cause);
+  report.template_process = template_report(facts.template_ending);
+  report.model = std::move(facts.model);
   report.leftovers = std::move(facts.leftovers);
   report.notes = std::move(facts.notes);
   return report;

@@ -1,6 +1,7 @@
 // Endings + diagnosis → RunReport, and the exit status.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,13 @@
 #include "forklift/report.hpp"
 
 namespace forklift {
+
+/// The template as it was when the run was over.
+struct TemplateEnding {
+  enum class State { alive, ended };
+  Ending ending;  ///< Without an outcome while it is alive.
+  State state = State::alive;
+};
 
 /// What the loop has collected when the policy says Finish.
 struct RunFacts {
@@ -17,7 +25,9 @@ struct RunFacts {
   std::string ended;
   RunResult result = RunResult::succeeded;
   int stop_signal = 0;
-  std::vector<Ending> endings;          ///< Of the last attempt, any order.
+  std::vector<Ending> endings;  ///< Of the last attempt, any order.
+  std::optional<TemplateEnding> template_ending;
+  std::optional<ModelReport> model;
   std::vector<AttemptReport> attempts;  ///< One per attempt, in order; the last one's root cause is the run's.
   std::vector<Leftover> leftovers;
   std::vector<std::string> notes;

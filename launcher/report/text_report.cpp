@@ -7,6 +7,7 @@
 #include "launcher/diagnose/plain_text.hpp"
 #include "launcher/report/replica_groups.hpp"
 #include "launcher/report/report_format.hpp"
+#include "worker/format/byte_text.hpp"
 
 namespace forklift {
 namespace {
@@ -92,19 +93,36 @@ void write_first_line(const RunReport& report, Page& page) {
   }
 }
 
+std::vector<std::string> last_lines_of_culprit(const RunReport& report) {
+  if (report.root_cause->rank == template_rank) {
+    return report.template_process ? report.template_process->last_lines : std::vector<std::string>{};
+  }
+  const ReplicaReport* culprit = culprit_of(report);
+  return culprit == nullptr ? std::vector<std::string>{} : culprit->last_lines;
+}
+
 /// The traceback, else the last lines, each with the rank in front.
 void write_words_of_culprit(const RunReport& report, Page& page) {
   const RootCause& cause = *report.root_cause;
   std::vector<std::string> lines;
   for (const std::string_view line : split_lines(cause.diagnosis.traceback)) lines.emplace_back(line);
-  const ReplicaReport* culprit = culprit_of(report);
-  if (lines.empty() && culprit != nullptr) lines = culprit->last_lines;
+  if (lines.empty()) lines = last_lines_of_culprit(report);
   if (lines.empty()) return;
+  const std::string speaker =
+      cause.rank == template_rank ? std::string("template") : fmt::format("rank {}", cause.rank.value);
   page.blank();
   for (const std::string& line : lines) {
-    const std::string text = fmt::format("  [rank {}] {}", cause.rank.value, line);
+    const std::string text = fmt::format("  [{}] {}", speaker, line);
     page.line(std::string_view(text).substr(0, text.find_last_not_of(' ') + 1));
   }
+}
+
+void write_last_heartbeat(const RunReport& report, Page& page) {
+  const ReplicaReport* culprit = culprit_of(report);
+  if (culprit == nullptr || !culprit->last_step || !culprit->last_beat_s) return;
+  page.blank();
+  page.line(fmt::format("last heartbeat: step {}, {:.1f} s before its end", *culprit->last_step,
+                        std::max(0.0, culprit->ended_s - *culprit->last_beat_s)));
 }
 
 /// True where the first sentence and the traceback already say all: a certain verdict with nothing but the outcome as
@@ -134,6 +152,7 @@ void write_root_cause(const RunReport& report, Page& page) {
   if (!report.root_cause) return;
   if (report.result == RunResult::interrupted) page.line(report.root_cause->diagnosis.summary);
   write_words_of_culprit(report, page);
+  write_last_heartbeat(report, page);
   write_evidence(report.root_cause->diagnosis, page);
   write_advice(report.root_cause->diagnosis, page);
 }
@@ -147,6 +166,19 @@ void write_earlier_attempts(const RunReport& report, Page& page) {
   }
 }
 
+/// What sharing has saved.
+void write_model(const ModelReport& model, Page& page) {
+  std::string text = fmt::format("{} is in memory once ({}, {})", model.path, format_bytes(model.bytes),
+                                 model.mapped_by == "file" ? "the mapped file" : model.mapped_by);
+  if (model.pss_bytes && model.pss_replicas > 0) {
+    const auto copies = static_cast<std::uint64_t>(model.pss_replicas);
+    text += fmt::format("; {} replica{} held {} together, where {} of their own would take {}", model.pss_replicas,
+                        copies == 1 ? "" : "s", format_bytes(*model.pss_bytes), copies == 1 ? "a copy" : "copies",
+                        format_bytes(copies * model.bytes));
+  }
+  page.wrapped("model: ", text);
+}
+
 void write_others(const RunReport& report, Page& page) {
   page.blank();
   if (report.result != RunResult::succeeded) {
@@ -156,6 +188,7 @@ void write_others(const RunReport& report, Page& page) {
   for (const Leftover& leftover : report.leftovers) {
     page.wrapped("left behind: ", fmt::format("pid {} ({}): {}", leftover.pid, leftover.command, leftover.what));
   }
+  if (report.model) write_model(*report.model, page);
   for (const std::string& note : report.notes) page.wrapped("note: ", note);
   if (!report.run_id.empty()) {
     page.line(fmt::format("Full report: forklift report {}{}", report.run_id,
@@ -166,7 +199,8 @@ void write_others(const RunReport& report, Page& page) {
 }  // namespace
 
 std::string text_report(const RunReport& report, TextStyle style) {
-  const bool nothing_to_say = report.result == RunResult::succeeded && report.notes.empty() && report.leftovers.empty();
+  const bool nothing_to_say =
+      report.result == RunResult::succeeded && report.notes.empty() && report.leftovers.empty() && !report.model;
   if (nothing_to_say) return {};
   Page page(style);
   write_first_line(report, page);

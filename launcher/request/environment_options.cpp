@@ -65,10 +65,31 @@ Result<void> read_extra_environment(const GivenOptions& given, LaunchRequest& re
   return {};
 }
 
+constexpr std::array<Word<ModelAccess>, 3> access_words{
+    {{"read", ModelAccess::read}, {"copy-on-write", ModelAccess::copy_on_write}, {"shared", ModelAccess::shared}}};
+
+constexpr std::array<Word<ModelLoading>, 2> loading_words{{{"map", ModelLoading::map}, {"copy", ModelLoading::copy}}};
+
+Result<void> read_model(const GivenOptions& given, LaunchRequest& request) {
+  ModelRequest model;
+  OptionReader reader(given);
+  reader.text("model", model.path, "a .safetensors file, an index, or a folder with either");
+  reader.word("model-access", access_words, model.access);
+  reader.word("model-loading", loading_words, model.loading);
+  if (given.has("model")) {
+    request.model = std::move(model);
+  } else {
+    for (const std::string_view name : {"model-access", "model-loading"})
+      if (given.has(name)) request.warnings.push_back(fmt::format("--{} has no effect without --model", name));
+  }
+  return reader.result();
+}
+
 }  // namespace
 
 Result<void> fill_environment(const GivenOptions& given, LaunchRequest& request) {
   if (auto extra = read_extra_environment(given, request); !extra) return extra;
+  if (auto model = read_model(given, request); !model) return model;
   OptionReader reader(given);
   reader.word("framework", framework_words, request.framework);
   reader.word("mixed-precision", precision_words, request.mixed_precision);

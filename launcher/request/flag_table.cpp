@@ -21,6 +21,7 @@ constexpr auto launch_flags = std::to_array<Flag>({
     {.name = "run-path", .tool = torchrun, .text = "PROGRAM is a Python script (torchrun's runpy mode)"},
     {.name = "python", .value = "PATH", .text = "the interpreter; default: the virtual environment's, else python3", .variable = "PYTHON_EXEC"},
     {.name = "expand-arguments", .text = "replace {rank} and {local_rank} in the arguments"},
+    {.name = "template", .text = "run PROGRAM once up to its fork point, fork the replicas there"},
     {.name = "main-training-function", .value = "NAME", .tool = accelerate, .status = refused, .text = "calling a function of the script"},
 
     // How many, and where.
@@ -60,6 +61,9 @@ constexpr auto launch_flags = std::to_array<Flag>({
     // What replicas see.
     {.name = "framework", .value = "NAME", .group = environment, .text = "whose variables are set: auto, torch, jax, tensorflow or none"},
     {.name = "env", .value = "K=V", .tool = accelerate, .group = environment, .text = "a variable for every replica; may be repeated"},
+    {.name = "model", .value = "PATH", .group = environment, .text = "safetensors that all replicas share: opened once, inherited by each"},
+    {.name = "model-access", .value = "HOW", .group = environment, .text = "read (default), copy-on-write, or shared: stores are seen by all"},
+    {.name = "model-loading", .value = "HOW", .group = environment, .text = "map the file (default), or copy it into memory once"},
     {.name = "mixed-precision", .value = "HOW", .tool = accelerate, .group = environment, .text = "no, fp16, bf16 or fp8"},
     {.name = "dynamo-backend", .value = "NAME", .tool = accelerate, .group = environment, .text = "torch.compile backend, such as inductor"},
     {.name = "dynamo-mode", .value = "NAME", .tool = accelerate, .group = environment, .text = "default, reduce-overhead or max-autotune"},
@@ -89,8 +93,9 @@ constexpr auto launch_flags = std::to_array<Flag>({
     {.name = "kill-timeout", .value = "TIME", .group = supervision, .text = "wait after SIGKILL before giving up; default 10"},
     {.name = "time-limit", .value = "TIME", .group = supervision, .text = "stop the job then: 90, 90s, 10m, 2h or HH:MM:SS"},
     {.name = "checkpoint-signal", .value = "SIG[@TIME]", .group = supervision, .text = "sent 60 s (or TIME) before the time limit"},
+    {.name = "memory-check", .value = "HOW", .group = supervision, .text = "if N copies cannot fit into memory: warn (default), refuse or off; it looks at the replicas up to six times in their first 10 s"},
     {.name = "isolate", .group = supervision, .text = "a pid namespace: the kernel ends the job with us"},
-    {.name = "start-method", .value = "NAME", .tool = torchrun, .group = supervision, .text = "spawn; fork and forkserver are taken for it"},
+    {.name = "start-method", .value = "NAME", .tool = torchrun, .group = supervision, .text = "template, or spawn; fork and forkserver are taken for spawn"},
     {.name = "monitor-interval", .value = "SECONDS", .tool = both_peers, .group = supervision, .status = inert, .text = "forklift does not poll, it is told at once"},
     {.name = "signals-to-handle", .value = "SIGNALS", .tool = torchrun, .group = supervision, .status = inert, .text = "forklift always handles and forwards signals, and keeps an ignored SIGHUP ignored"},
 

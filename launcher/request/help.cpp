@@ -97,6 +97,7 @@ std::string forklift_help() {
          "  launch    start a program as N replicas; takes the flags of accelerate launch\n"
          "            and torchrun\n"
          "  report    show the report of a run again\n"
+         "  estimate  say whether a model fits into memory, shared or once per process\n"
          "  env       show what forklift sees of this machine\n"
          "  version   print the version\n"
          "\n"
@@ -136,6 +137,31 @@ std::string report_help() {
          "Options:\n"
          "  --format FORM    text or json\n"
          "  --help, -h       this text\n";
+}
+
+std::string estimate_help() {
+  return "Usage: forklift estimate (--model PATH | --bytes N) --num-processes N [options]\n"
+         "\n"
+         "Says how much memory a model takes on one machine, by the way in which its\n"
+         "processes get it, and which ways fit; then its size in other types, as\n"
+         "accelerate estimate-memory prints it. Starts nothing, loads no weights.\n"
+         "\n"
+         "The model:\n"
+         "  --model PATH         its file: not read in this version, give its size\n"
+         "  --bytes N            its size: bytes, or 440M, 12.5G (steps of 1024)\n"
+         "  --dtype NAME         the type of its weights, beside --bytes: float32,\n"
+         "                       float16 or bfloat16; default float32\n"
+         "\n"
+         "The machine:\n"
+         "  --num-processes N    processes on it, one for each replica\n"
+         "  --host-facts FILE    another one than this: made by forklift env --format json\n"
+         "\n"
+         "Output:\n"
+         "  --format FORM        text or json\n"
+         "  --help, -h           this text\n"
+         "\n"
+         "Exit status: 0 if the model fits when it is shared by all processes, 1 if it\n"
+         "does not, 2 wrong usage.\n";
 }
 
 std::string env_help() {

@@ -18,6 +18,9 @@ std::string launch_help();
 /// `forklift report --help`
 std::string report_help();
 
+/// `forklift estimate --help`
+std::string estimate_help();
+
 /// `forklift env --help`
 std::string env_help();
 

@@ -32,6 +32,9 @@ Result<void> read_restart_causes(const GivenOptions& given, RestartRules& rules)
   return {};
 }
 
+constexpr std::array<Word<MemoryCheck>, 3> memory_words{
+    {{"warn", MemoryCheck::warn}, {"refuse", MemoryCheck::refuse}, {"off", MemoryCheck::off}}};
+
 struct CheckpointSignal {
   int signal = 0;
   std::optional<Duration> lead;
@@ -76,15 +79,28 @@ Result<void> read_time_rules(const GivenOptions& given, LaunchRequest& request) 
   return {};
 }
 
-// torchrun's choice of how Python makes its workers; ours are always started by an exec, which is its `spawn`.
+// torchrun's choice of how Python makes its workers means nothing here: a replica is started by an exec, which is its
+// `spawn`. Only `template` is ours.
 Result<void> check_start_method(const GivenOptions& given, LaunchRequest& request) {
   const GivenOption* option = given.find("start-method");
+  if (given.has("template")) {
+    request.start_method = StartMethod::from_template;
+    if (given.has("expand-arguments"))
+      return usage_error(
+          "--template and --expand-arguments contradict each other: the template's arguments are those of all "
+          "replicas");
+    if (option != nullptr && option->text() != "template")
+      return usage_error(
+          fmt::format("--template and {} {} contradict each other, give one of them", option->place, option->text()));
+  }
   if (option == nullptr) return {};
   const std::string& method = option->text();
-  if (method == "template")
-    return usage_error(fmt::format("{}: template is not supported in this version", option->place));
+  if (method == "template") {
+    request.start_method = StartMethod::from_template;
+    return {};
+  }
   if (method != "spawn" && method != "fork" && method != "forkserver")
-    return bad_value(*option, "spawn, fork or forkserver");
+    return bad_value(*option, "template, spawn, fork or forkserver");
   if (method != "spawn")
     request.warnings.push_back(
         fmt::format("{} {} has no effect: replicas are started by spawn", option->place, method));
@@ -106,6 +122,7 @@ Result<void> fill_supervision(const GivenOptions& given, LaunchRequest& request)
   reader.number("max-restarts", {0, 1'000'000}, request.restart.max_restarts);
   reader.read("restart-window", request.restart.window, parse_positive_duration, positive_time);
   reader.when_given("isolate", request.isolation, Isolation::requested);
+  reader.word("memory-check", memory_words, request.memory.check);
   if (auto wrong = reader.result(); !wrong) return wrong;
   if (auto causes = read_restart_causes(given, request.restart); !causes) return causes;
   warn_of_idle_restart_rules(given, request);

@@ -4,6 +4,7 @@
 // by the caller, who knows the flag.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ std::optional<int> parse_number(std::string_view text, NumberRange range);
 
 /// "30", "1.5", "90s", "10m", "2h" or "HH:MM:SS" (any number of hours), from 0 to 3650 days, exact to a nanosecond.
 std::optional<Duration> parse_duration(std::string_view text);
+
+/// "13476831232", "440M", "12.5GiB": bytes, or with the letter K, M, G or T steps of 1024, whether or not B or iB
+/// follows. At most 1 EiB.
+std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
 /// A signal that a program can handle: "USR1", "SIGUSR1" or its number; not SIGKILL or SIGSTOP.
 std::optional<int> parse_handled_signal(std::string_view text);

@@ -16,6 +16,10 @@ class RunClock {
   [[nodiscard]] std::chrono::steady_clock::time_point at(std::chrono::nanoseconds since_launch) const {
     return launched_ + since_launch;
   }
+  /// When CLOCK_MONOTONIC showed so many nanoseconds.
+  [[nodiscard]] double seconds_at(std::int64_t monotonic_ns) const {
+    return std::chrono::duration<double>(std::chrono::nanoseconds(monotonic_ns) - launched_.time_since_epoch()).count();
+  }
   [[nodiscard]] static std::int64_t monotonic_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
         .count();

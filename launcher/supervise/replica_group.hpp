@@ -1,5 +1,5 @@
-// The replicas of one attempt as processes: started, signalled, watched, reaped. Does what the policy says and decides
-// nothing.
+// The replicas of one attempt as processes: signalled, watched, reaped; a ReplicaStarter brings them into being. Does
+// what the policy says and decides nothing.
 //
 // One thread, one io_context. Every started replica is reported to `Observer::replica_ended` exactly once, in the order
 // in which the kernel ended them (their pidfds become readable in that order).
@@ -17,35 +17,34 @@
 #include "forklift/outcome.hpp"
 #include "forklift/plan.hpp"
 #include "launcher/supervise/replica_output.hpp"
+#include "launcher/supervise/replica_starter.hpp"
 #include "launcher/supervise/run_inputs.hpp"
-#include "launcher/system/frozen_image.hpp"
 #include "launcher/system/reap.hpp"
 
 namespace forklift {
 
-class ReplicaGroup {
+class ReplicaGroup final : private ReplicaStarter::Client {
  public:
   /// Called from the loop. Must outlive the group.
   class Observer {
    public:
     virtual void replica_started(const ReplicaPlan& replica, int pid) = 0;
     virtual void replica_ended(const Ending& ending) = 0;
-    /// It outlived SIGKILL and abandon() gave it up; `ending` is Lost.
-    virtual void replica_abandoned(const Ending& ending) = 0;
-    virtual void group_started() = 0;
+    /// No end of it will ever be seen, since it was never started or outlived SIGKILL; `ending` is Lost.
+    virtual void replica_lost(const Ending& ending) = 0;
+    /// `never_started` of the replicas were spared.
+    virtual void group_started(int never_started) = 0;
 
    protected:
     ~Observer() = default;
   };
 
-  ReplicaGroup(boost::asio::io_context& io, const RunInputs& inputs, const sigset_t& original_mask,
-               ReplicaOutput& output, Observer& observer);
+  ReplicaGroup(boost::asio::io_context& io, const RunInputs& inputs, ReplicaStarter& starter, ReplicaOutput& output,
+               Observer& observer);
 
-  /// Starts every replica, some per turn of the loop, so that a stop request or a death in the middle of the start is
-  /// seen.
   void start(const AttemptValues& values);
   /// The replicas not started yet never are; group_started() still follows.
-  void cancel_start();
+  void cancel_start() { starter_.cancel(); }
 
   /// To the group of every running replica; a polite stop is followed by SIGCONT, or a stopped replica would never see
   /// it.
@@ -64,12 +63,13 @@ class ReplicaGroup {
 
   [[nodiscard]] bool is_replica(pid_t pid) const { return running_by_pid_.contains(pid); }
   [[nodiscard]] int running() const { return static_cast<int>(running_by_pid_.size()); }
+  /// The processes of the replicas that run.
+  [[nodiscard]] std::vector<pid_t> pids() const;
   /// The process of a replica that runs; 0 otherwise.
   [[nodiscard]] pid_t pid_of(Rank rank) const;
   /// Endings of this attempt so far, in order, without the output tails.
   [[nodiscard]] const std::vector<Ending>& endings() const { return endings_; }
-  /// The log file of a redirected or tee'd stream in this attempt.
-  [[nodiscard]] std::string log_path(const ReplicaPlan& replica, OutputStream stream) const;
+  [[nodiscard]] const AttemptValues& attempt() const { return values_; }
 
  private:
   struct Running {
@@ -78,30 +78,27 @@ class ReplicaGroup {
     boost::asio::posix::stream_descriptor pidfd;
     AskedToStop asked = AskedToStop::no;
     double started_s = 0;
+    std::uint64_t starter_rss_bytes = 0;
   };
-  struct Streams;
 
-  void start_some();
-  void start_one(const ReplicaPlan& replica);
-  std::optional<FailedToStart> open_streams(const ReplicaPlan& replica, Streams& streams);
-  std::optional<FailedToStart> open_stream(const ReplicaPlan& replica, OutputStream stream, Streams& streams) const;
-  void connect_output(const ReplicaPlan& replica, Streams streams);
-  void adopt(const ReplicaPlan& replica, pid_t pid, boost::asio::posix::stream_descriptor pidfd);
+  // ReplicaStarter::Client
+  void replica_runs(const ReplicaPlan& replica, StartedReplica started) override;
+  void replica_failed_to_start(const ReplicaPlan& replica, FailedToStart failure, double started_s) override;
+  void start_is_complete(std::span<const ReplicaPlan* const> never_started) override;
+
+  void connect_output(const ReplicaPlan& replica, StreamEnds streams);
   void watch(Running& running);
   const Ending& take_end(std::map<pid_t, Running>::iterator running, Reaped reaped);
-  const Ending& record_end(const ReplicaPlan& replica, pid_t pid, AskedToStop asked, double started_s, Reaped reaped);
+  const Ending& record_end(const Running& ended, Reaped reaped);
+  const Ending& record_unborn(const ReplicaPlan& replica, AskedToStop asked, double started_s, Outcome outcome);
   void signal_each(int signal, AskedToStop mark);
   boost::asio::io_context& io_;
   const RunInputs& inputs_;
-  const sigset_t original_mask_;
+  ReplicaStarter& starter_;
   ReplicaOutput& output_;
   Observer& observer_;
-  InheritedEnvironment inherited_;
 
-  Descriptor null_device_;  ///< Standard input of most replicas; opened once.
   AttemptValues values_;
-  std::size_t next_to_start_ = 0;
-  bool cancelled_ = false;
   bool quit_was_passed_ = false;
   std::uint64_t endings_of_run_ = 0;
   std::map<pid_t, Running> running_by_pid_;

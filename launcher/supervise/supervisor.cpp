@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <cstdio>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "launcher/system/evidence_reader.hpp"
 #include "launcher/system/limits.hpp"
 #include "launcher/system/ports.hpp"
+#include "launcher/system/proportional_memory.hpp"
 
 namespace forklift {
 namespace {
@@ -45,13 +47,26 @@ Supervisor::Supervisor(const RunInputs& inputs, SupervisorSeat seat)
     : inputs_(inputs),
       console_(io_, console_settings(inputs)),
       output_(io_, console_),
-      group_(io_, inputs, seat.original_mask, output_, *this),
+      spawn_starter_(inputs.plan.start_method == StartMethod::spawn
+                         ? std::make_unique<SpawnStarter>(io_, inputs, seat.original_mask)
+                         : nullptr),
+      fork_starter_(spawn_starter_ ? nullptr : make_fork_starter(seat.original_mask)),
+      group_(io_, inputs, spawn_starter_ ? static_cast<ReplicaStarter&>(*spawn_starter_) : *fork_starter_, output_,
+             *this),
       events_(io_, inputs.run_directory),
       guard_(io_, std::move(seat.guard),
              {[this](GuardMessage message) { guard_said(message); }, [this] { handle(policy::GuardLost{}); }}),
       children_(io_, [this] { children_changed(); }),
       timer_(io_),
-      machine_(rules_of(inputs.plan)) {}
+      memory_(io_, inputs.plan, group_, [this](const std::string& sentence) { say("warning: " + sentence); }),
+      machine_(rules_of(inputs.plan)) {
+  if (!inputs.host) return;
+  // To its user the host is the terminal: a second interrupt means now.
+  host_ = std::make_unique<HostLink>(
+      io_, Descriptor(inputs.host->socket),
+      HostLink::Callbacks{[this](control::HostStop stop) { request_stop(stop.signal, policy::Asker::terminal); },
+                          [this] { handle(policy::GuardLost{}); }});
+}
 
 int Supervisor::run() {
   RunEvent started = RunEvent::of(RunEventKind::run_started);
@@ -111,6 +126,11 @@ void Supervisor::guard_said(GuardMessage message) {
     handle(policy::SignalReceived{signal});
     return;
   }
+  request_stop(signal,
+               message.kind == GuardMessage::Kind::terminal_key ? policy::Asker::terminal : policy::Asker::outside);
+}
+
+void Supervisor::request_stop(int signal, policy::Asker asker) {
   RunEvent requested = RunEvent::of(RunEventKind::stop_requested);
   requested.signal = signal;
   events_.add(std::move(requested));
@@ -120,12 +140,15 @@ void Supervisor::guard_said(GuardMessage message) {
     leave();
     return;
   }
-  const bool typed = message.kind == GuardMessage::Kind::terminal_key;
-  handle(policy::StopRequested{signal, typed ? policy::Asker::terminal : policy::Asker::outside});
+  handle(policy::StopRequested{signal, asker});
 }
 
 void Supervisor::children_changed() {
-  for (const int pid : descendants_.reap_strangers([this](pid_t ended) { return group_.reap_if_replica(ended); })) {
+  if (fork_starter_ && fork_starter_->forking()) return;  // An unknown child may be a replica; we are called again.
+  const auto take = [this](pid_t ended) {
+    return group_.reap_if_replica(ended) || (fork_starter_ && fork_starter_->process().reap_if_template(ended));
+  };
+  for (const int pid : descendants_.reap_strangers(take)) {
     RunEvent reaped = RunEvent::of(RunEventKind::stranger_reaped);
     reaped.pid = pid;
     events_.add(std::move(reaped));
@@ -164,10 +187,12 @@ void Supervisor::log_end(const Ending& ending) {
   events_.add(std::move(ended));
 }
 
-void Supervisor::replica_abandoned(const Ending& ending) { log_end(ending); }
+void Supervisor::replica_lost(const Ending& ending) { log_end(ending); }
 
 void Supervisor::replica_ended(const Ending& ending) {
   log_end(ending);
+  if (fork_starter_) fork_starter_->replica_ended(ending.rank);
+  measure_sharing();
   if (!succeeded(ending.outcome) && !evidence_.shared_memory) evidence_.shared_memory = read_shared_memory();
   if (const int signal = group_.wished_end(ending.rank, ending.outcome); signal != 0) {
     handle(policy::StopRequested{signal, policy::Asker::terminal});
@@ -176,13 +201,77 @@ void Supervisor::replica_ended(const Ending& ending) {
   if (succeeded(ending.outcome)) note_rendezvous_use();  // Takes milliseconds, so not where others wait to be stopped.
 }
 
-void Supervisor::group_started() { handle(policy::GroupStarted{attempt_.attempt}); }
+std::unique_ptr<ForkStarter> Supervisor::make_fork_starter(const sigset_t& original_mask) {
+  return std::make_unique<ForkStarter>(
+      io_, inputs_, original_mask, console_,
+      ForkStarter::Callbacks{[this](pid_t pid) { template_runs(pid); },
+                             [this](const Ending& ending) { template_failed(ending); },
+                             [this](const std::string& sentence) { say(sentence); },
+                             [this](Rank rank, Arrived arrived) { replica_said(rank, std::move(arrived)); },
+                             [this] { boost::asio::post(io_, [this] { children_changed(); }); }});
+}
+
+void Supervisor::template_runs(pid_t pid) {
+  descendants_.spare(pid);
+  RunEvent event = RunEvent::of(pid == 0 ? RunEventKind::template_ended : RunEventKind::template_started);
+  event.attempt = attempt_.attempt;
+  event.pid = pid == 0 ? fork_starter_->process().ending().pid : pid;
+  if (pid == 0) event.outcome = fork_starter_->process().ending().outcome;
+  events_.add(std::move(event));
+}
+
+// What a replica's function has returned is the host program's affair.
+void Supervisor::replica_said(Rank rank, Arrived arrived) {
+  auto* returned = std::get_if<control::Returned>(&arrived.message);
+  if (returned == nullptr || !host_) return;
+  returned->rank = rank;  // Whoever it claims to be.
+  returned->attempt = attempt_.attempt;
+  host_->send(*returned, std::move(arrived.descriptors));
+}
+
+void Supervisor::template_failed(const Ending& ending) { handle(policy::TemplateEnded{ending.outcome}); }
+
+void Supervisor::group_started(int never_started) {
+  memory_.begin();
+  handle(policy::GroupStarted{attempt_.attempt, never_started});
+}
 
 // ---- the rest -----------------------------------------------------------------------------------------------------
 
 void Supervisor::give_terminal_to_replica() {
   if (!inputs_.plan.interactive_rank) return;
   if (const pid_t pid = group_.pid_of(*inputs_.plan.interactive_rank); pid != 0) ::tcsetpgrp(STDIN_FILENO, pid);
+}
+
+// Once an attempt, when the first replica has ended: the others have done their work by then. Not where a death has
+// to be answered at once: it takes milliseconds.
+void Supervisor::measure_sharing() {
+  if (!inputs_.model || sharing_ || group_.running() == 0 || !succeeded(group_.endings().back().outcome)) return;
+  sharing_.emplace();
+  for (const ReplicaPlan& replica : inputs_.plan.replicas) {
+    const pid_t pid = group_.pid_of(replica.rank);
+    const auto pss = pid == 0 ? std::nullopt : proportional_bytes(pid);
+    if (!pss) continue;
+    sharing_->pss_bytes += *pss;
+    ++sharing_->replicas;
+  }
+}
+
+std::optional<ModelReport> Supervisor::model_report() const {
+  if (!inputs_.model) return std::nullopt;
+  const ModelHandle& model = *inputs_.model;
+  ModelReport report{model.path(),
+                     model.bytes(),
+                     model.tensor_count(),
+                     model.tied_groups().size(),
+                     std::string(model.mapped_by()),
+                     std::nullopt,
+                     0};
+  if (sharing_ && sharing_->replicas > 0) {
+    report.pss_bytes = sharing_->pss_bytes;
+    report.pss_replicas = sharing_->replicas;
+  }
+  return report;
 }
 
 // "N replicas ran alone" is the commonest silent mistake: N processes that each believe to be rank 0 of 1.
@@ -203,8 +292,10 @@ void Supervisor::say(const std::string& sentence) {
 
 void Supervisor::leave() {
   guard_.close();
+  if (host_) host_->close();
   children_.close();
   output_.close_all();
+  if (fork_starter_) fork_starter_->close();
   io_.stop();
 }
 

@@ -1,13 +1,15 @@
 // The supervisor: the process that runs the event loop and is the parent of all replicas.
 //
 // Events of the machine (a replica ended, the guard says SIGTERM, a deadline passed) go into the policy, and what it
-// answers is done here. Nothing is decided here. One thread, one io_context; an idle job never wakes it.
+// answers is done here. Nothing is decided here. One thread, one io_context; an idle job wakes it only for the looks at
+// its memory in its first seconds (memory_sampler.hpp).
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +21,14 @@
 #include "launcher/supervise/console.hpp"
 #include "launcher/supervise/descendants.hpp"
 #include "launcher/supervise/event_writer.hpp"
+#include "launcher/supervise/fork_starter.hpp"
 #include "launcher/supervise/guard_link.hpp"
+#include "launcher/supervise/host_link.hpp"
+#include "launcher/supervise/memory_sampler.hpp"
 #include "launcher/supervise/replica_group.hpp"
 #include "launcher/supervise/replica_output.hpp"
 #include "launcher/supervise/run_inputs.hpp"
+#include "launcher/supervise/spawn_starter.hpp"
 #include "launcher/system/guard.hpp"
 
 namespace forklift {
@@ -39,12 +45,19 @@ class Supervisor final : private ReplicaGroup::Observer {
   // ReplicaGroup::Observer
   void replica_started(const ReplicaPlan& replica, int pid) override;
   void replica_ended(const Ending& ending) override;
-  void replica_abandoned(const Ending& ending) override;
-  void group_started() override;
+  void replica_lost(const Ending& ending) override;
+  void group_started(int never_started) override;
+
+  // What the ForkStarter tells, where there is one.
+  [[nodiscard]] std::unique_ptr<ForkStarter> make_fork_starter(const sigset_t& original_mask);
+  void template_runs(pid_t pid);
+  void replica_said(Rank rank, Arrived arrived);
+  void template_failed(const Ending& ending);
 
   // Events in.
   void handle(policy::Event event);
   void guard_said(GuardMessage message);
+  void request_stop(int signal, policy::Asker asker);
   void children_changed();
   void arm_timer();
 
@@ -64,9 +77,13 @@ class Supervisor final : private ReplicaGroup::Observer {
   void log_end(const Ending& ending);
   void give_terminal_to_replica();
   void note_rendezvous_use();
+  void measure_sharing();
+  [[nodiscard]] std::optional<ModelReport> model_report() const;
   void say(const std::string& sentence);
   void announce_restart(Attempt attempt);
-  [[nodiscard]] std::vector<Ending> endings_with_output() const;
+  [[nodiscard]] std::vector<Ending> whole_endings() const;
+  void add_output(Ending& ending) const;
+  void add_heartbeat(Ending& ending) const;
   [[nodiscard]] AttemptEvidence gather_evidence(const std::vector<Ending>& endings) const;
   void publish(const RunReport& report);
   void leave();
@@ -75,12 +92,16 @@ class Supervisor final : private ReplicaGroup::Observer {
   boost::asio::io_context io_;
   Console console_;
   ReplicaOutput output_;
+  std::unique_ptr<SpawnStarter> spawn_starter_;  ///< One of the two.
+  std::unique_ptr<ForkStarter> fork_starter_;
   ReplicaGroup group_;
   Descendants descendants_;
   EventWriter events_;
   GuardLink guard_;
+  std::unique_ptr<HostLink> host_;  ///< Where a host program has started the job.
   ChildWatch children_;
   boost::asio::steady_timer timer_;
+  MemorySampler memory_;
 
   policy::GroupMachine machine_;
   std::deque<policy::Event> queue_;
@@ -90,8 +111,14 @@ class Supervisor final : private ReplicaGroup::Observer {
 
   AttemptValues attempt_;
   AttemptEvidence evidence_;
+  std::string heartbeats_;  ///< The file of the run, as it was when the attempt was over.
   enum class Rendezvous { unknown, used } rendezvous_ = Rendezvous::unknown;
   int rendezvous_looks_ = 0;
+  struct Sharing {
+    std::uint64_t pss_bytes = 0;
+    int replicas = 0;
+  };
+  std::optional<Sharing> sharing_;  ///< Of the last attempt.
   std::vector<AttemptReport> attempts_;
   std::vector<Leftover> leftovers_;
   std::vector<std::string> notes_;

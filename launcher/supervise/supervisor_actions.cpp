@@ -1,5 +1,6 @@
 // What the policy has decided, done: one function for each action.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "launcher/system/ports.hpp"
 #include "launcher/system/run_directory.hpp"
 #include "launcher/system/termination_log.hpp"
+#include "worker/format/heartbeat.hpp"
 
 namespace forklift {
 namespace {
@@ -50,6 +52,7 @@ void Supervisor::perform(const policy::StartGroup& action) {
   evidence_.oom_before = read_oom_counters();
   rendezvous_ = Rendezvous::unknown;
   rendezvous_looks_ = 0;
+  sharing_.reset();
   sweeping_.reset();
   output_.close_all();  // The last attempt's streams and tails.
   group_.start(attempt_);
@@ -57,18 +60,24 @@ void Supervisor::perform(const policy::StartGroup& action) {
 
 void Supervisor::perform(const policy::CancelStart&) { group_.cancel_start(); }
 
+// A template that is still loading takes part in the stop ladder.
+
 void Supervisor::perform(const policy::StopReplicas& action) {
   RunEvent sent = RunEvent::of(RunEventKind::signal_sent);
   sent.signal = action.signal;
   events_.add(std::move(sent));
+  memory_.end();
   group_.stop(action.signal);
+  if (fork_starter_) fork_starter_->stop(action.signal);
 }
 
 void Supervisor::perform(const policy::KillReplicas&) {
   RunEvent sent = RunEvent::of(RunEventKind::signal_sent);
   sent.signal = SIGKILL;
   events_.add(std::move(sent));
+  memory_.end();
   group_.kill();
+  if (fork_starter_) fork_starter_->kill();
 }
 
 void Supervisor::perform(const policy::PassSignal& action) { group_.pass(action.signal); }
@@ -80,6 +89,7 @@ void Supervisor::perform(const policy::AbandonReplicas&) {
     leftovers_.push_back(std::move(leftover));
   }
   group_.abandon();
+  if (fork_starter_) fork_starter_->abandon();
 }
 
 void Supervisor::perform(const policy::SweepDescendants& action) {
@@ -96,8 +106,16 @@ void Supervisor::perform(const policy::NameLeftovers&) {
 
 void Supervisor::perform(const policy::DiagnoseAttempt& action) {
   sweeping_.reset();
+  memory_.end();
   output_.drain();
-  const auto endings = endings_with_output();
+  if (fork_starter_) fork_starter_->process().drain();
+  heartbeats_ = read_file(heartbeat_file(inputs_.run_directory)).value_or("");
+  auto endings = whole_endings();
+  if (fork_starter_ && fork_starter_->failed_template()) {
+    endings.insert(endings.begin(), *fork_starter_->failed_template());
+    endings.front().order = 0;  // Before every replica: they were never born.
+    for (std::size_t i = 1; i < endings.size(); ++i) ++endings[i].order;
+  }
   const bool failed =
       std::any_of(endings.begin(), endings.end(), [](const Ending& ending) { return !succeeded(ending.outcome); });
   auto cause = failed ? diagnose(inputs_.plan, endings, gather_evidence(endings)) : std::nullopt;
@@ -118,7 +136,13 @@ void Supervisor::perform(const policy::Finish& action) {
   facts.ended = RunClock::wall();
   facts.result = action.result;
   facts.stop_signal = action.stop_signal;
-  facts.endings = endings_with_output();
+  facts.endings = whole_endings();
+  if (fork_starter_ && fork_starter_->process().ending().pid != 0) {
+    const TemplateProcess& process = fork_starter_->process();
+    facts.template_ending = {process.ending(),
+                             process.alive() ? TemplateEnding::State::alive : TemplateEnding::State::ended};
+  }
+  facts.model = model_report();
   facts.attempts = attempts_;
   facts.leftovers = leftovers_;
   facts.notes = notes_;
@@ -134,6 +158,7 @@ void Supervisor::perform(const policy::Finish& action) {
   for (const std::string& note : console_.notes()) facts.notes.push_back(note);
   for (const std::string& note : output_.notes()) facts.notes.push_back(note);
   if (!events_.problem().empty()) facts.notes.push_back(events_.problem());
+  ::unlink(heartbeat_file(inputs_.run_directory).c_str());
   publish(summarize(inputs_.plan, std::move(facts)));
 }
 
@@ -143,21 +168,33 @@ void Supervisor::announce_restart(Attempt attempt) {
                   cause ? ": " + cause->diagnosis.summary : ".", attempt.value));
 }
 
-std::vector<Ending> Supervisor::endings_with_output() const {
+std::vector<Ending> Supervisor::whole_endings() const {
   std::vector<Ending> endings = group_.endings();
   for (Ending& ending : endings) {
-    ending.stdout_tail = output_.tail(ending.rank, OutputStream::standard_output);
-    ending.stderr_tail = output_.tail(ending.rank, OutputStream::standard_error);
-    const ReplicaPlan& replica = inputs_.plan.replicas[ending.local_rank.index()];
-    if (replica.standard_error == StreamRoute::file) {
-      ending.stderr_tail =
-          read_file_tail(group_.log_path(replica, OutputStream::standard_error), Tail::traceback_bytes);
-    }
-    if (replica.standard_output == StreamRoute::file) {
-      ending.stdout_tail = read_file_tail(group_.log_path(replica, OutputStream::standard_output), Tail::usual_bytes);
-    }
+    add_output(ending);
+    add_heartbeat(ending);
   }
   return endings;
+}
+
+void Supervisor::add_output(Ending& ending) const {
+  ending.stdout_tail = output_.tail(ending.rank, OutputStream::standard_output);
+  ending.stderr_tail = output_.tail(ending.rank, OutputStream::standard_error);
+  const ReplicaPlan& replica = inputs_.plan.replicas[ending.local_rank.index()];
+  if (replica.standard_error == StreamRoute::file) {
+    ending.stderr_tail =
+        read_file_tail(log_path(attempt_, replica, OutputStream::standard_error), Tail::traceback_bytes);
+  }
+  if (replica.standard_output == StreamRoute::file) {
+    ending.stdout_tail = read_file_tail(log_path(attempt_, replica, OutputStream::standard_output), Tail::usual_bytes);
+  }
+}
+
+void Supervisor::add_heartbeat(Ending& ending) const {
+  const auto beat = heartbeat_of(heartbeats_, ending.rank, ending.attempt);
+  if (!beat) return;
+  ending.last_step = beat->step;
+  ending.last_beat_s = inputs_.clock.seconds_at(beat->mono_ns);
 }
 
 AttemptEvidence Supervisor::gather_evidence(const std::vector<Ending>& endings) const {
@@ -196,7 +233,9 @@ void Supervisor::publish(const RunReport& report) {
   if (report.stop_signal == SIGINT) guard_.send({GuardMessage::Kind::die_of_signal, SIGINT});
   phase_ = Phase::leaving;
   timer_.cancel();
-  console_.when_flushed([this] { leave(); });
+  if (!host_) return console_.when_flushed([this] { leave(); });
+  host_->send(control::RunEnded{inputs_.run_directory});
+  console_.when_flushed([this] { host_->when_flushed([this] { leave(); }); });
 }
 
 }  // namespace forklift

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <string>
 
-#include "launcher/system/cgroup.hpp"
 #include "launcher/system/host_facts_reader.hpp"
+#include "worker/cgroup.hpp"
 #include "worker/descriptor.hpp"
 
 namespace forklift {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <set>
 
-#include "launcher/system/kernel_file.hpp"
+#include "worker/kernel_file.hpp"
 
 namespace forklift {
 namespace {

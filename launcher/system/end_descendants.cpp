@@ -28,7 +28,7 @@ using std::chrono::milliseconds;
 /// How long a pass waits for the killed to die before it looks again whether others were born meanwhile.
 constexpr milliseconds longest_wait{20};
 
-ProcessIdentity identity_of(const ProcessEntry& entry) { return {entry.pid, entry.start_time}; }
+ProcessIdentity name_of(const ProcessEntry& entry) { return {entry.pid, entry.start_time}; }
 
 /// What is a zombie although we reap ours waits for somebody else: its parent, a debugger, or (where only the first
 /// thread of a process has ended) its other threads. Its pidfd may be readable at once, so nothing can wait for it.
@@ -91,7 +91,7 @@ class TreeEnding {
     std::unordered_set<int> ours{self_};
     std::unordered_set<int> foreign_groups{::getpgrp()};
     walk_processes([&](ProcessEntry entry) {
-      if (spared_.contains(identity_of(entry))) {
+      if (spared_.contains(name_of(entry))) {
         foreign_groups.insert(entry.group);
         return;
       }
@@ -131,7 +131,7 @@ class TreeEnding {
   }
 
   void kill_once(const ProcessEntry& entry) {
-    if (!met_.insert(identity_of(entry)).second) return;
+    if (!met_.insert(name_of(entry)).second) return;
     met_somebody_new_ = true;
     ::kill(entry.pid, SIGKILL);  // EPERM: it stays and is returned. ESRCH: it was quicker.
   }
@@ -159,9 +159,8 @@ std::vector<ProcessEntry> end_descendants(const std::set<ProcessIdentity>& spare
   return TreeEnding(spared, Statuses::taken_here).run(Clock::now() + milliseconds(timeout_ms));
 }
 
-std::vector<ProcessEntry> kill_descendants() {
-  const std::set<ProcessIdentity> nobody;
-  return TreeEnding(nobody, Statuses::left_to_the_caller).look_and_kill();
+std::vector<ProcessEntry> kill_descendants(const std::set<ProcessIdentity>& spared) {
+  return TreeEnding(spared, Statuses::left_to_the_caller).look_and_kill();
 }
 
 }  // namespace forklift

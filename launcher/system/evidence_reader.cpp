@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "launcher/system/cgroup.hpp"
-#include "launcher/system/kernel_file.hpp"
+#include "worker/cgroup.hpp"
 #include "worker/descriptor.hpp"
+#include "worker/kernel_file.hpp"
 
 namespace forklift {
 namespace {

@@ -78,20 +78,22 @@ class SavedTerminal {
 
 class Guard {
  public:
-  Guard(const GuardSettings& settings, Descriptor channel, Descriptor signals, pid_t supervisor,
-        std::set<ProcessIdentity> spared)
-      : settings_(settings),
+  Guard(Duration kill_timeout, Descriptor channel, Descriptor signals, pid_t supervisor,
+        std::set<ProcessIdentity> spared, Descriptor host)
+      : kill_timeout_(kill_timeout),
         channel_(std::move(channel)),
         signals_(std::move(signals)),
         supervisor_(supervisor),
-        spared_(std::move(spared)) {}
+        spared_(std::move(spared)),
+        host_(std::move(host)) {}
 
   /// Forwards until the supervisor has ended, then ends what it left, and returns the exit status.
   int run(SavedTerminal& terminal) {
+    reap();  // One that has ended before our signals were set up sends none any more.
     while (!supervisor_status_) wait_once(terminal);
     read_channel(terminal);  // Its last word may have come together with its end.
-    const auto left = has_children() ? end_descendants(spared_, milliseconds_of(settings_.kill_timeout))
-                                     : std::vector<ProcessEntry>{};
+    const auto left =
+        has_children() ? end_descendants(spared_, milliseconds_of(kill_timeout_)) : std::vector<ProcessEntry>{};
     terminal.restore();
     for (const ProcessEntry& process : left) {
       say("could not end process " + std::to_string(process.pid) + " (" + process.name + ", state " + process.state +
@@ -108,11 +110,15 @@ class Guard {
   enum class Asker { person, program };
 
   void wait_once(SavedTerminal& terminal) {
-    pollfd watched[] = {{signals_.get(), POLLIN, 0}, {channel_.get(), POLLIN, 0}};
-    const nfds_t count = channel_.valid() ? 2 : 1;
-    if (::poll(watched, count, -1) < 0) return;
-    if (count == 2 && watched[1].revents != 0) read_channel(terminal);
+    // poll() passes over descriptors that are -1: a channel that has ended, a host that there never was.
+    pollfd watched[] = {{signals_.get(), POLLIN, 0}, {channel_.get(), POLLIN, 0}, {host_.get(), POLLIN, 0}};
+    if (::poll(watched, std::size(watched), -1) < 0) return;
+    if (watched[1].revents != 0) read_channel(terminal);
     if (watched[0].revents != 0) read_signals(terminal);
+    if (watched[2].revents != 0) {
+      host_.close();
+      channel_.close();  // The supervisor takes it for our end, and ends the job.
+    }
   }
 
   void read_channel(SavedTerminal& terminal) {
@@ -153,9 +159,11 @@ class Guard {
   // As PID 1 of a container we are also the parent of strangers.
   void reap() {
     int status = 0;
+    errno = 0;
     for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       if (ended == supervisor_) supervisor_status_ = status;
     }
+    if (!supervisor_status_ && errno == ECHILD) supervisor_status_ = 0;  // It ended while nobody could be told.
   }
 
   // What a shell expects of a stopped job: every process of our group stops, and the terminal is as the shell left it.
@@ -184,11 +192,12 @@ class Guard {
     return forklift_failed;
   }
 
-  const GuardSettings& settings_;
+  Duration kill_timeout_;
   Descriptor channel_;
   Descriptor signals_;
   pid_t supervisor_;
   std::set<ProcessIdentity> spared_;
+  Descriptor host_;  ///< pidfd of a host program; invalid in the command line.
   std::optional<int> supervisor_status_;
   int fatal_signal_ = 0;
 };
@@ -207,12 +216,7 @@ sigset_t guarded_signals() {
 /// Does not return. The supervisor blocks every signal: the ones that matter come from the guard.
 [[noreturn]] void become_supervisor(const GuardSettings& settings, pid_t guard, SupervisorSeat seat,
                                     const std::function<int(SupervisorSeat)>& supervise) {
-  sigset_t all;
-  sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, nullptr);
-  ::setpgid(0, 0);
-  set_process_title("lift-supervisor");
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  take_supervisor_role();
   if (settings.isolation == Isolation::requested) mount_own_proc();
   const int status = supervise(std::move(seat));
   // What the loop gave up on, as a fork storm, is the guard's to end, and ours if the guard was killed. (The end of a
@@ -277,11 +281,38 @@ int run_guarded(const GuardSettings& settings, const std::function<int(Superviso
   ::setpgid(supervisor, supervisor);  // Whoever is first, parent or child.
   channel.value().second.close();
 
-  Guard guard(settings, std::move(channel.value().first), std::move(signals), supervisor, std::move(spared));
+  Guard guard(settings.kill_timeout, std::move(channel.value().first), std::move(signals), supervisor,
+              std::move(spared), {});
   const int status = guard.run(terminal);
   if (guard.fatal_signal() != 0) die_of(guard.fatal_signal());
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return status;
+}
+
+void take_supervisor_role() {
+  ::signal(SIGCHLD, SIG_DFL);  // A host program may ignore it, which an exec keeps: no end of a replica would be seen.
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::setpgid(0, 0);
+  set_process_title("lift-supervisor");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int run_hosted_guard(HostedGuard seat) {
+  ::signal(SIGCHLD, SIG_DFL);  // As above; and a supervisor that has ended already is waited for no more.
+  // Everything was blocked when the host forked us, so nothing is lost that came before this.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  sigset_t guarded = guarded_signals();
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  Descriptor signals(::signalfd(-1, &guarded, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals.valid()) return fail("cannot watch signals: " + explain_refusal(errno));
+  SavedTerminal no_terminal(Interaction::none);
+  Guard guard(seat.kill_timeout, std::move(seat.channel), std::move(signals), seat.supervisor, {},
+              std::move(seat.host));
+  return guard.run(no_terminal);
 }
 
 }  // namespace forklift

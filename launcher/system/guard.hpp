@@ -34,4 +34,19 @@ struct SupervisorSeat {
 /// process must have one thread. When the run was ended by SIGINT the guard dies of SIGINT itself, as a shell expects.
 int run_guarded(const GuardSettings& settings, const std::function<int(SupervisorSeat)>& supervise);
 
+/// A guard that a host program has forked: its supervisor is there already.
+struct HostedGuard {
+  Descriptor channel;  ///< The guard's end.
+  pid_t supervisor = 0;
+  Descriptor host;  ///< A pidfd of the host program, whose end is the end of the job.
+  Duration kill_timeout = std::chrono::seconds(10);
+};
+
+/// The calling process, a subreaper whose child the supervisor is, guards it until both are gone. Returns 0, or 125
+/// with a sentence on stderr if the supervisor was killed.
+int run_hosted_guard(HostedGuard seat);
+
+/// What makes a supervisor of the calling process: all signals blocked, a group and a name of its own, a subreaper.
+void take_supervisor_role();
+
 }  // namespace forklift

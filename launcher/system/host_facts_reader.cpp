@@ -4,10 +4,10 @@
 #include <sys/utsname.h>
 
 #include "launcher/system/accelerators.hpp"
-#include "launcher/system/cgroup.hpp"
 #include "launcher/system/cpu_topology.hpp"
 #include "launcher/system/evidence_reader.hpp"
-#include "launcher/system/kernel_file.hpp"
+#include "worker/cgroup.hpp"
+#include "worker/kernel_file.hpp"
 
 namespace forklift {
 namespace {
@@ -29,7 +29,10 @@ void read_memory(HostFacts& facts) {
 void read_limits(HostFacts& facts) {
   const CgroupTables tables = read_cgroup_tables();
   if (const auto cpu = locate_cgroup(tables, "cpu")) facts.cpu_quota = cpu_quota(*cpu);
-  if (const auto memory = locate_cgroup(tables, "memory")) facts.memory_limit_bytes = memory_limit(*memory);
+  if (const auto memory = locate_cgroup(tables, "memory")) {
+    facts.memory_limit_bytes = memory_limit(*memory);
+    facts.memory_limit_room_bytes = memory_room(*memory);
+  }
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) facts.open_files_limit = files.rlim_max;
 }

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "launcher/system/kernel_file.hpp"
 #include "launcher/system/ports.hpp"
 #include "launcher/system/process_table.hpp"
 #include "launcher/system/tcp_table.hpp"
+#include "worker/kernel_file.hpp"
 
 namespace forklift {
 namespace {

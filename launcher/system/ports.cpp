@@ -10,8 +10,8 @@
 #include <cstring>
 #include <string>
 
-#include "launcher/system/kernel_file.hpp"
 #include "worker/descriptor.hpp"
+#include "worker/kernel_file.hpp"
 
 namespace forklift {
 namespace {

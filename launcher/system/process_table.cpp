@@ -11,9 +11,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "launcher/system/kernel_file.hpp"
 #include "launcher/system/process_walk.hpp"
 #include "worker/descriptor.hpp"
+#include "worker/kernel_file.hpp"
 
 namespace forklift {
 namespace {
@@ -133,6 +133,30 @@ std::set<ProcessIdentity> children_of_self() {
     if (entry.parent == self) children.insert({entry.pid, entry.start_time});
   }
   return children;
+}
+
+std::uint64_t resident_bytes(int pid) {
+  const auto text = read_kernel_file("/proc/" + std::to_string(pid) + "/statm");
+  if (!text) return 0;
+  std::string_view rest = *text;
+  next_field(rest);  // The size of the address space.
+  return number_of<std::uint64_t>(next_field(rest)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::optional<ProcessIdentity> identity_of(int pid) {
+  const Descriptor proc(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto entry = proc.valid() ? read_entry(proc.get(), std::to_string(pid).c_str()) : std::nullopt;
+  return entry ? std::optional(ProcessIdentity{entry->pid, entry->start_time}) : std::nullopt;
+}
+
+std::optional<std::vector<int>> listed_children() {
+  const std::string self = std::to_string(::getpid());
+  const auto text = read_kernel_file("/proc/self/task/" + self + "/children");
+  if (!text) return std::nullopt;
+  std::vector<int> pids;
+  std::string_view rest = *text;
+  for (auto field = next_field(rest); !field.empty(); field = next_field(rest)) pids.push_back(number_of<int>(field));
+  return pids;
 }
 
 }  // namespace forklift

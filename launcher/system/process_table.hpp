@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ std::vector<ProcessEntry> descendants_of(int ancestor);
 /// The command line of a process, arguments joined by spaces, at most 200 bytes; its comm in brackets if it has none.
 std::string command_of(int pid);
 
+/// Resident memory of a process; 0 if it cannot be read.
+std::uint64_t resident_bytes(int pid);
+
 /// A child that we had before the job began, or that is not the job's: never signalled by end_descendants.
 struct ProcessIdentity {
   int pid = 0;
@@ -34,15 +38,21 @@ struct ProcessIdentity {
   friend auto operator<=>(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
 std::set<ProcessIdentity> children_of_self();
+/// Empty if there is no such process, or it cannot be seen.
+std::optional<ProcessIdentity> identity_of(int pid);
+
+/// The pids of this process's children, zombies included, without a walk through /proc; empty where the kernel does not
+/// list them.
+std::optional<std::vector<int>> listed_children();
 
 /// SIGKILLs every descendant of this process (a subreaper) except those in `spared` and their descendants, and reaps
 /// them, until none is left or `timeout_ms` has passed. Returns those that are left (state 'D', or not ours to signal).
 /// Blocks. Outruns processes that fork faster than they can be looked at.
 std::vector<ProcessEntry> end_descendants(const std::set<ProcessIdentity>& spared, int timeout_ms);
 
-/// One walk that SIGKILLs every descendant, and in one step each process group that is all theirs. Reaps nobody, so it
-/// can be used beside a loop that does; to be repeated while they are not gone. Returns those that were met, zombies
-/// included.
-std::vector<ProcessEntry> kill_descendants();
+/// One walk that SIGKILLs every descendant except those in `spared` and their descendants, and in one step each process
+/// group that is all theirs. Reaps nobody, so it can be used beside a loop that does; to be repeated while they are not
+/// gone. Returns those that were met, zombies included.
+std::vector<ProcessEntry> kill_descendants(const std::set<ProcessIdentity>& spared);
 
 }  // namespace forklift

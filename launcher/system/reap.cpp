@@ -40,6 +40,15 @@ Reaped status_from_pidfd(int pidfd) {
 
 }  // namespace
 
+std::optional<std::uint64_t> own_peak(const Reaped& reaped, std::uint64_t starter_rss_bytes) {
+  if (starter_rss_bytes == 0) {
+    rusage own{};
+    ::getrusage(RUSAGE_SELF, &own);
+    starter_rss_bytes = static_cast<std::uint64_t>(own.ru_maxrss) * 1024U;
+  }
+  return reaped.peak_rss_bytes > starter_rss_bytes ? std::optional(reaped.peak_rss_bytes) : std::nullopt;
+}
+
 std::optional<Reaped> reap_by_pidfd(int pidfd) {
   siginfo_t info{};
   rusage usage{};

@@ -18,6 +18,9 @@ struct Reaped {
   double cpu_system_s = 0;
 };
 
+/// Its peak memory, where that is its own: a process begins with the peak of its starter. 0: this process was it.
+std::optional<std::uint64_t> own_peak(const Reaped& reaped, std::uint64_t starter_rss_bytes);
+
 /// waitid(P_PIDFD) of a child; empty while it still runs. If other code of the process took the status away:
 /// PIDFD_GET_INFO, and Lost where the kernel does not have that.
 std::optional<Reaped> reap_by_pidfd(int pidfd);

@@ -45,6 +45,7 @@ std::string subject_of(StartStep step, const ChildImage& image) {
     case StartStep::affinity:
     case StartStep::resource_limit:
     case StartStep::terminal:
+    case StartStep::fork_point:
       return {};
   }
   return {};

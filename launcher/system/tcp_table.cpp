@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "launcher/system/kernel_file.hpp"
+#include "worker/kernel_file.hpp"
 
 namespace forklift {
 namespace {

@@ -69,6 +69,73 @@ TEST(OutOfMemoryRule, Evidence_SaysHowMuchAndOfWhom) {
   expect_says(cause->diagnosis.evidence, "peak memory of rank 1: 6.0 GiB\npeak memory of rank 0: 2.0 GiB");
 }
 
+/// Four replicas of which the second was killed; each had `peaks[rank]` MiB at most.
+std::vector<Ending> four_with_peaks(const std::vector<std::uint64_t>& peaks) {
+  std::vector<Ending> endings;
+  for (int rank = 0; rank < static_cast<int>(peaks.size()); ++rank) {
+    endings.push_back(rank == 1 ? an_ending(rank).killed_by(SIGKILL).peak(peaks[1] * mebibyte)
+                                : an_ending(rank)
+                                      .killed_by(SIGTERM)
+                                      .asked(AskedToStop::politely)
+                                      .peak(peaks[static_cast<std::size_t>(rank)] * mebibyte));
+  }
+  return endings;
+}
+
+Diagnosis diagnosis_of_four(const std::vector<Ending>& endings, const AttemptEvidence& evidence,
+                            std::optional<ExpectedMemory> expected = {}) {
+  Plan plan = testing::a_python_plan(4);
+  plan.memory.expected = expected;
+  return diagnose(plan, endings, evidence).value().diagnosis;
+}
+
+TEST(OutOfMemoryRule, AlikeReplicasFilledTheLimit_AreNamedAsCopies) {
+  const Diagnosis diagnosis = diagnosis_of_four(four_with_peaks({1980, 2000, 1990, 1950}), counters(4, 8));
+  EXPECT_EQ(
+      diagnosis.summary,
+      "Rank 1 (pid 1001) was killed by the kernel because the memory limit of 8.0 GiB was reached; 4 replicas held "
+      "1.9 GiB to 2.0 GiB each at their peaks, 7.7 GiB together.");
+  EXPECT_EQ(
+      diagnosis.advice.front(),
+      "If that is 4 copies of one model, hold it once instead of 4 times (--model PATH, or load it before the fork "
+      "point), or start fewer replicas.");
+}
+
+TEST(OutOfMemoryRule, AlikeReplicasFilledTheMachine_AreNamedAsCopies) {
+  const Diagnosis diagnosis = diagnosis_of_four(four_with_peaks({15900, 16000, 15900, 15950}), counters({}, 8));
+  EXPECT_EQ(diagnosis.summary.find(
+                "Rank 1 (pid 1001) was killed by the kernel because the machine ran out of memory (it "
+                "has 64.0 GiB); 4 replicas held 15.5 GiB to 15.6 GiB each at their peaks, 62.3 GiB together."),
+            0U)
+      << diagnosis.summary;
+}
+
+TEST(OutOfMemoryRule, NumbersThatDoNotSaySo_AreNotNamedAsCopies) {
+  const struct {
+    std::vector<Ending> endings;
+    AttemptEvidence evidence;
+    const char* why;
+  } table[] = {
+      {four_with_peaks({500, 6000, 500, 500}), counters(4, 8), "one large, three small"},
+      {four_with_peaks({1000, 1000, 1000, 1000}), counters(4, 8), "together half of the limit"},
+      {four_with_peaks({2000, 2000, 2000, 2000}), counters(3, 8), "the machine ran out, and they had an eighth of it"},
+      {{an_ending(1).killed_by(SIGKILL).peak(8000 * mebibyte)}, counters(4, 8), "the others' peaks are not known"},
+  };
+  for (const auto& row : table) {
+    const Diagnosis diagnosis = diagnosis_of_four(row.endings, row.evidence);
+    EXPECT_NE(diagnosis.summary.find("; its peak was"), std::string::npos) << row.why << ": " << diagnosis.summary;
+    EXPECT_EQ(testing::joined(diagnosis.advice).find("copies of one model"), std::string::npos) << row.why;
+  }
+}
+
+TEST(OutOfMemoryRule, SharedModel_IsNoCopyOfAnybody) {
+  const std::vector<Ending> endings = four_with_peaks({2000, 2000, 2000, 2000});
+  const Diagnosis shared = diagnosis_of_four(endings, counters(4, 8), ExpectedMemory{1800 * mebibyte, 0});
+  EXPECT_EQ(testing::joined(shared.advice).find("copies of one model"), std::string::npos);
+  const Diagnosis partly = diagnosis_of_four(endings, counters(4, 8), ExpectedMemory{100 * mebibyte, 0});
+  expect_says(partly.advice, "4 copies of one model");
+}
+
 TEST(OutOfMemoryRule, ChildOfTheReplica_CountsAsWell) {
   const Diagnosis shell = diagnosis_of(an_ending(0).exited(137), counters(4, 8));
   EXPECT_EQ(shell.category, Category::out_of_memory);

@@ -28,6 +28,8 @@ TEST(StartRule, EachStepAndError_IsOneSentence) {
       {StartStep::execute, EPERM, "/x", "does not allow it to execute /x"},
       {StartStep::execute, EIO, "/x", "/x cannot be executed (Input/output error)"},
       {StartStep::clone, EAGAIN, "", "the limit of processes was reached"},
+      {StartStep::clone, ECONNRESET, "", "it ended before its first word"},
+      {StartStep::clone, ETIMEDOUT, "", "the template did not fork it in time"},
       {StartStep::clone, ENOMEM, "", "no memory left for another process"},
       {StartStep::prepare, EMFILE, "", "the limit of open files per process was reached"},
       {StartStep::prepare, ENFILE, "", "the machine has no free file descriptor"},
@@ -51,7 +53,7 @@ TEST(StartRule, EachStepAndError_IsOneSentence) {
 }
 
 TEST(StartRule, EveryStepAndEveryError_HasNoHole) {
-  for (int step = 0; step <= static_cast<int>(StartStep::execute); ++step) {
+  for (int step = 0; step <= static_cast<int>(StartStep::fork_point); ++step) {
     for (int os_errno = 0; os_errno < 134; ++os_errno) {
       const Diagnosis diagnosis =
           diagnosis_of(an_ending(0).failed_to_start(static_cast<StartStep>(step), os_errno, "{subject}"));

@@ -23,6 +23,7 @@ target_link_libraries(consumer PRIVATE forklift::forklift)
 constexpr const char* consumer_program = R"(#include <cstdio>
 #include <forklift/launch.hpp>
 #include <forklift/plan.hpp>
+#include <forklift/weight_tying.hpp>
 
 int main() {
   forklift::LaunchRequest request;
@@ -35,6 +36,7 @@ int main() {
   const auto plan = forklift::make_plan(request, {host, environment, forklift::ProgramFile::executable, ""});
   if (!plan) return std::fprintf(stderr, "%s\n", plan.error().message.c_str()), 1;
   std::printf("planned %d\n", plan.value().world_size);
+  std::printf("tied %zu\n", forklift::find_tied({{"embed", 1, 0, 8, 2}, {"head", 1, 0, 8, 2}}).size());
   std::fflush(stdout);
   const auto report = forklift::launch(request, environment);
   if (!report) return std::fprintf(stderr, "%s\n", report.error().message.c_str()), 1;
@@ -81,7 +83,7 @@ TEST_F(Install, InstalledPackage_IsFoundAndRunsAJob) {
   SCOPED_TRACE(::testing::Message() << ended);
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(support::sorted_lines(ended.out),
-            (Words{"[0] from a replica", "[1] from a replica", "planned 2", "reported 2, status 0"}));
+            (Words{"[0] from a replica", "[1] from a replica", "planned 2", "reported 2, status 0", "tied 1"}));
 }
 
 TEST_F(Install, InstalledBinary_RunsFromItsPlace) {

@@ -67,6 +67,40 @@ TEST_F(MemoryEnd, KernelEndsAReplicaForMemory_IsOutOfMemory) {
   EXPECT_EQ(report()["root_cause"]["category"], "out_of_memory") << report().dump(2);
 }
 
+// Two replicas grow alike by 100 MiB a second: the warning comes before the end, and the report counts the copies.
+TEST_F(MemoryEnd, CopiesGrowTowardsTheLimit_AreWarnedOfAndNamedInTheReport) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a memory cgroup";
+  const LimitedCgroup group;
+  if (!group.usable()) GTEST_SKIP() << "this machine has no memory cgroup that we may divide";
+  const Words job = Words{"--num-processes", "2"} + child("allocate", {"2000", "slowly"});
+
+  const Ended ended = support::run(prepared_by(group.entrance("600M"), launch(job)));
+
+  SCOPED_TRACE(::testing::Message() << ended);
+  ASSERT_NE(ended.exit_code, 99) << "the cgroup could not be entered";
+  EXPECT_EQ(ended.exit_code, 137);
+  EXPECT_EQ(support::occurrences(ended.err, "forklift: warning: 2 replicas hold "), 1U);
+  EXPECT_NE(ended.err.find("hold it once instead of 2 times (--model PATH"), std::string::npos);
+  const Json cause = report()["root_cause"];
+  EXPECT_EQ(cause["category"], "out_of_memory");
+  EXPECT_NE(cause["summary"].dump().find("; 2 replicas held "), std::string::npos) << cause.dump(2);
+  EXPECT_NE(cause["advice"].dump().find("If that is 2 copies of one model"), std::string::npos) << cause.dump(2);
+}
+
+TEST_F(MemoryEnd, MemoryCheckOff_SaysNothingBeforeTheEnd) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a memory cgroup";
+  const LimitedCgroup group;
+  if (!group.usable()) GTEST_SKIP() << "this machine has no memory cgroup that we may divide";
+  const Words job = Words{"--memory-check", "off", "--num-processes", "2"} + child("allocate", {"2000", "slowly"});
+
+  const Ended ended = support::run(prepared_by(group.entrance("600M"), launch(job)));
+
+  SCOPED_TRACE(::testing::Message() << ended);
+  ASSERT_NE(ended.exit_code, 99) << "the cgroup could not be entered";
+  EXPECT_EQ(ended.exit_code, 137);
+  EXPECT_EQ(ended.err.find("warning"), std::string::npos);
+}
+
 TEST_F(MemoryEnd, SharedMemoryIsFull_IsBusErrorSharedMemory) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small /dev/shm";
   const auto script = scratch().write("shm.py",

@@ -62,6 +62,31 @@ TEST(ErrorFile, Garbage_GivesNothing) {
   }
 }
 
+TEST(ErrorFile, Written_ReadsBack) {
+  const struct {
+    const char* message;
+    const char* traceback;
+    ExceptionLine exception;
+  } table[] = {
+      {"ValueError: bad batch", "Traceback …\n  line\n", {"ValueError", "bad batch"}},
+      {"no type here: \"quoted\"\nsecond line", "", {"", "no type here: \"quoted\"\nsecond line"}},
+      {"OutOfMemory", "one line", {"OutOfMemory", ""}},
+      {"E: half \xc3", "also \xff", {"E", "half \xEF\xBF\xBD"}},
+  };
+  for (const auto& row : table) {
+    const auto file = parse_error_file(write_error_file(row.message, row.traceback, 1718000000));
+    ASSERT_TRUE(file) << row.message;
+    EXPECT_EQ(file->exception, row.exception);
+    EXPECT_EQ(file->traceback, std::string_view(row.traceback) == "also \xff" ? "also \xEF\xBF\xBD" : row.traceback);
+    EXPECT_EQ(file->timestamp_s, 1718000000);
+    EXPECT_EQ(file->error_code, std::nullopt);
+  }
+}
+
+TEST(ErrorFile, WrittenWithoutAnyWord_IsNone) {
+  EXPECT_FALSE(parse_error_file(write_error_file("", "a traceback alone", 0)).has_value());
+}
+
 TEST(ErrorFile, DeepNesting_GivesNothing) { EXPECT_FALSE(parse_error_file(std::string(1 << 20, '[')).has_value()); }
 
 TEST(ExceptionLine, EachShape_IsSplitAndPrintedAgain) {

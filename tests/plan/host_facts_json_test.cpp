@@ -14,6 +14,7 @@ HostFacts every_fact() {
   facts.memory_total_bytes = 18'446'744'073'709'551'615U;
   facts.memory_available_bytes = 2;
   facts.memory_limit_bytes = 3;
+  facts.memory_limit_room_bytes = 7;
   facts.shm_total_bytes = 4;
   facts.shm_free_bytes = 5;
   facts.open_files_limit = 6;
@@ -34,6 +35,7 @@ TEST(HostFactsJson, EveryFact_SurvivesTheRoundTrip) {
   EXPECT_EQ(again.cpu_quota, facts.cpu_quota);
   EXPECT_EQ(again.memory_total_bytes, facts.memory_total_bytes);
   EXPECT_EQ(again.memory_limit_bytes, facts.memory_limit_bytes);
+  EXPECT_EQ(again.memory_limit_room_bytes, facts.memory_limit_room_bytes);
   EXPECT_EQ(again.accelerators[1].numa_node, -1);
   EXPECT_EQ(again.capabilities, facts.capabilities);
 }

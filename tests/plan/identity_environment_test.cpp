@@ -48,7 +48,8 @@ TEST(IdentityEnvironment, TwoOfFourOnSecondNode_IsWhatTorchrunSets) {
                                                        {"TORCHELASTIC_USE_AGENT_STORE", "False"},
                                                        {"TORCHELASTIC_ERROR_FILE", "/run/job/errors/0-3.json"},
                                                        {"FORKLIFT_RUN_ID", "20260101-120000-abcdef"},
-                                                       {"FORKLIFT_RUN_DIR", "/run/job"}};
+                                                       {"FORKLIFT_RUN_DIR", "/run/job"},
+                                                       {"FORKLIFT_ATTEMPT", "0"}};
   for (const auto& [name, value] : expected) {
     ASSERT_EQ(environment.count(name), 1U) << name;
     EXPECT_EQ(environment.at(name), value) << name;

@@ -112,6 +112,10 @@ std::vector<NamedStep> every_step() {
       {"ReplicaEnded by SIGKILL", [](Group& group) { return group.take(ended(1, Signalled{.signal = SIGKILL})); }},
       {"ReplicaEnded before it started", [](Group& group) { return group.take(ended(1, FailedToStart{})); }},
       {"ReplicaEnded unseen", [](Group& group) { return group.take(ended(1, Lost{})); }},
+      {"TemplateEnded by exit 0", [](Group& group) { return group.take(TemplateEnded{Exited{0}}); }},
+      {"TemplateEnded by exit 1", [](Group& group) { return group.take(TemplateEnded{Exited{1}}); }},
+      {"TemplateEnded by SIGTERM",
+       [](Group& group) { return group.take(TemplateEnded{Signalled{.signal = SIGTERM}}); }},
       {"StopRequested TERM", [](Group& group) { return group.take(asked_by_term); }},
       {"StopRequested INT",
        [](Group& group) {

@@ -119,6 +119,7 @@ std::string to_text(const Event& event) {
           [](const ReplicaEnded& ended) {
             return "ReplicaEnded " + std::to_string(ended.rank.value) + " " + outcome_words(ended.outcome);
           },
+          [](const TemplateEnded& ended) { return "TemplateEnded " + outcome_words(ended.outcome); },
           [](const StopRequested& request) { return "StopRequested " + signal_word(request.signal); },
           [](const SignalReceived& received) { return "SignalReceived " + signal_word(received.signal); },
           [](const GuardLost&) { return std::string("GuardLost"); },

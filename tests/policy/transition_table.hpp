@@ -23,8 +23,9 @@ inline constexpr const char* transition_table = R"(
   GroupStarted -> running: -
   GroupStarted without one -> stopping: KillReplicas, Sweep kill
   ReplicaEnded by exit 1 | ReplicaEnded by SIGKILL | ReplicaEnded before it started | ReplicaEnded unseen |
-    StopRequested TERM | StopRequested by time limit -> stopping: CancelStart, StopReplicas TERM
-  ReplicaEnded by SIGTERM -> judging: CancelStart
+    TemplateEnded by exit 0 | TemplateEnded by exit 1 | StopRequested TERM | StopRequested by time limit
+    -> stopping: CancelStart, StopReplicas TERM
+  ReplicaEnded by SIGTERM | TemplateEnded by SIGTERM -> judging: CancelStart
   StopRequested INT -> stopping: CancelStart, StopReplicas INT
   SignalReceived -> starting: PassSignal USR1
   GuardLost | LauncherFailed -> stopping: CancelStart, KillReplicas, Sweep kill
@@ -32,8 +33,9 @@ inline constexpr const char* transition_table = R"(
   GroupStarted -> running: -
   GroupStarted without one -> sweeping: Sweep kill
   ReplicaEnded by exit 1 | ReplicaEnded by SIGKILL | ReplicaEnded before it started | ReplicaEnded unseen |
-    StopRequested TERM | StopRequested by time limit -> stopping: CancelStart, StopReplicas TERM
-  ReplicaEnded by SIGTERM -> judging: CancelStart
+    TemplateEnded by exit 0 | TemplateEnded by exit 1 | StopRequested TERM | StopRequested by time limit
+    -> stopping: CancelStart, StopReplicas TERM
+  ReplicaEnded by SIGTERM | TemplateEnded by SIGTERM -> judging: CancelStart
   StopRequested INT -> stopping: CancelStart, StopReplicas INT
   SignalReceived -> starting: PassSignal USR1
   GuardLost | LauncherFailed -> stopping: CancelStart, KillReplicas, Sweep kill

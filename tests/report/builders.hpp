@@ -61,6 +61,8 @@ inline RunReport an_exception_report() {
                    an_ending(1, Signalled{15, false}, AskedToStop::politely),
                    an_ending(3, Signalled{9, false}, AskedToStop::killed)};
   facts.endings.front().stderr_tail = "epoch 1\n" + diagnosis.traceback + "\n";
+  facts.endings.front().last_step = 120;
+  facts.endings.front().last_beat_s = 1.25;
   facts.attempts = {{Attempt{0}, a_root_cause(2, Exited{1}, diagnosis)}};
   return summarize(a_plan(4), std::move(facts));
 }
@@ -95,6 +97,28 @@ inline RunReport an_out_of_memory_report() {
   facts.leftovers = {{5000, "python worker.py", "survived SIGKILL (state D)"}};
   facts.notes = {"output was dropped: the reader was gone"};
   return summarize(a_plan(64), std::move(facts));
+}
+
+/// The template was killed while it loaded; no replica was born.
+inline RunReport a_failed_template_report() {
+  Diagnosis diagnosis;
+  diagnosis.category = Category::segmentation_fault;
+  diagnosis.summary = "The template (pid 4700) was killed by SIGSEGV (invalid memory access).";
+  diagnosis.evidence = {"the template was killed by SIGSEGV"};
+  diagnosis.advice = {"Without a traceback above: run with PYTHONFAULTHANDLER=1."};
+  RunFacts facts = facts_of(RunResult::failed);
+  facts.command = {"forklift", "launch", "--template", "--num-processes", "2", "train.py"};
+  for (const int rank : {0, 1}) {
+    facts.endings.push_back(an_ending(rank, Lost{"its start was cancelled before its turn"}, AskedToStop::politely));
+    facts.endings.back().pid = 0;
+    facts.endings.back().peak_rss_bytes.reset();
+  }
+  Ending process = an_ending(template_rank.value, Signalled{11, false});
+  process.pid = 4700;
+  process.stderr_tail = "loading the model\n";
+  facts.template_ending = {process, TemplateEnding::State::ended};
+  facts.attempts = {{Attempt{0}, RootCause{template_rank, 4700, Signalled{11, false}, diagnosis}}};
+  return summarize(a_plan(2), std::move(facts));
 }
 
 inline RunReport an_interrupted_report() {

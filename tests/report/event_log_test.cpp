@@ -45,6 +45,16 @@ class Log {
     event.asked = asked;
     return add(event);
   }
+  Log& start_template(int number, int pid) {
+    RunEvent event = of(RunEventKind::template_started, number);
+    event.pid = pid;
+    return add(event);
+  }
+  Log& end_template(int number, Outcome outcome) {
+    RunEvent event = of(RunEventKind::template_ended, number);
+    event.outcome = std::move(outcome);
+    return add(event);
+  }
   Log& stop(int signal) {
     RunEvent event = of(RunEventKind::stop_requested, 0);
     event.signal = signal;
@@ -142,6 +152,21 @@ TEST(RebuildReport, ReplicaFailedBefore_IsTheRootCause) {
   EXPECT_EQ(report.replicas.at(0).role, ReplicaRole::collateral);
   EXPECT_TRUE(std::holds_alternative<Lost>(report.replicas.at(2).outcome));
   EXPECT_EQ(report.exit_status, 125);
+}
+
+TEST(RebuildReport, Template_IsTheLastOneWithItsEnd) {
+  EXPECT_FALSE(Log().run(1).attempt(0).start(0, 0).report().template_process);
+  Log log;
+  log.run(1).attempt(0).start_template(0, 50);
+  ASSERT_TRUE(log.report().template_process);
+  EXPECT_EQ(log.report().template_process->pid, 50);
+  EXPECT_FALSE(log.report().template_process->outcome);
+  log.end_template(0, Exited{7});
+  EXPECT_EQ(log.report().template_process->outcome, Outcome(Exited{7}));
+  log.attempt(1).start_template(1, 60);
+  EXPECT_EQ(log.report().template_process->pid, 60);
+  EXPECT_FALSE(log.report().template_process->outcome);
+  EXPECT_FALSE(Log().run(1).end_template(0, Exited{0}).report().template_process) << "its first line is torn away";
 }
 
 TEST(RebuildReport, Restarted_TellsEachAttempt) {

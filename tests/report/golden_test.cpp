@@ -48,7 +48,8 @@ INSTANTIATE_TEST_SUITE_P(Reports, Golden,
                                            GoldenCase{"out_of_memory", testing::an_out_of_memory_report},
                                            GoldenCase{"interrupted", testing::an_interrupted_report},
                                            GoldenCase{"succeeded_with_notes", testing::a_report_with_notes},
-                                           GoldenCase{"failed_start", testing::a_failed_start_report}),
+                                           GoldenCase{"failed_start", testing::a_failed_start_report},
+                                           GoldenCase{"failed_template", testing::a_failed_template_report}),
                          [](const auto& golden) { return std::string(golden.param.name); });
 
 TEST(TextReport, SuccessWithoutNotes_IsEmpty) {

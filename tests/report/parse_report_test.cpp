@@ -26,11 +26,33 @@ TEST(ParseReport, UnknownKey_IsIgnored) {
 TEST(ParseReport, EveryKeyMissing_IsNamed) {
   const Json whole = a_document();
   for (const auto& [key, value] : whole.items()) {
-    if (key == "template" || key == "model") continue;  // never filled in this version
+    if (key == "model") continue;  // never filled in this version
     Json document = whole;
     document.erase(key);
     EXPECT_NE(error_of(document).find("'" + key + "' is missing"), std::string::npos) << error_of(document);
   }
+}
+
+TEST(ParseReport, ReplicaOfAReportBeforeHeartbeats_HasNone) {
+  Json document = a_document();
+  EXPECT_EQ(parse_report(document.dump()).value().replicas[2].last_step, 120);
+  EXPECT_EQ(parse_report(document.dump()).value().replicas[2].last_beat_s, 1.25);
+  EXPECT_EQ(parse_report(document.dump()).value().replicas[0].last_step, std::nullopt);
+  document["replicas"][2].erase("last_step");
+  document["replicas"][2].erase("last_beat_s");
+  const Result<RunReport> report = parse_report(document.dump());
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report.value().replicas[2].last_step, std::nullopt);
+  EXPECT_EQ(report.value().replicas[2].last_beat_s, std::nullopt);
+}
+
+TEST(ParseReport, RankOfATemplate_IsNullAndReadsBack) {
+  const Json document = Json::parse(json_report(testing::a_failed_template_report()));
+  EXPECT_TRUE(document["root_cause"]["rank"].is_null());
+  const Result<RunReport> report = parse_report(document.dump());
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report.value().root_cause->rank, template_rank);
+  EXPECT_EQ(report.value().template_process->outcome, Outcome(Signalled{11, false}));
 }
 
 TEST(ParseReport, WrongTypeOrWord_NamesPlaceAndValue) {
@@ -58,6 +80,9 @@ TEST(ParseReport, WrongTypeOrWord_NamesPlaceAndValue) {
        "report.json: replicas[1]: outcome: 'signal' is 0, expected a whole number from 1 to 127"},
       {"/replicas/1/peak_rss_bytes", -1,
        "report.json: replicas[1]: 'peak_rss_bytes' is -1, expected a number of bytes or null"},
+      {"/replicas/2/last_step", 1.5, "report.json: replicas[2]: 'last_step' is 1.5, expected a whole number"},
+      {"/replicas/2/last_beat_s", "soon", "report.json: replicas[2]: 'last_beat_s' is string, expected a number"},
+      {"/template", 3, "report.json: template: is number, expected an object"},
       {"/root_cause", 3, "report.json: root_cause: is number, expected an object"},
       {"/root_cause/category", "", "report.json: root_cause: 'category' is '', expected a word of this version"},
   };

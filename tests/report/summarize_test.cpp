@@ -106,6 +106,7 @@ TEST(OtherReplicas, EachKindOfEnd_IsOneLine) {
     Outcome outcome;
     AskedToStop asked;
     const char* line;
+    int pid = 4711;
   } table[] = {
       {Exited{0}, AskedToStop::no, "rank 0: succeeded"},
       {Signalled{SIGTERM, false}, AskedToStop::politely, "rank 1: stopped by forklift (SIGTERM)"},
@@ -120,12 +121,14 @@ TEST(OtherReplicas, EachKindOfEnd_IsOneLine) {
           AskedToStop::killed,
           "rank 7: stopped by forklift (SIGTERM)",
       },
+      {Lost{"its start was cancelled before its turn"}, AskedToStop::politely, "rank 8: never started", 0},
   };
   std::vector<std::string> expected;
   int rank = 0;
   for (const auto& row : table) {
     ReplicaReport replica;
     replica.rank = Rank{rank++};
+    replica.pid = row.pid;
     replica.outcome = row.outcome;
     replica.asked = row.asked;
     replica.role = ReplicaRole::collateral;
@@ -133,7 +136,7 @@ TEST(OtherReplicas, EachKindOfEnd_IsOneLine) {
     expected.emplace_back(row.line);
   }
   expected[1] = "ranks 1, 7: stopped by forklift (SIGTERM)";
-  expected.pop_back();
+  expected.erase(expected.begin() + 7);
   EXPECT_EQ(other_replicas(report), expected);
 }
 

@@ -26,7 +26,7 @@ TEST(AsksForHelp, AfterProgramOrAsAValue_No) {
 }
 
 TEST(Help, EveryText_FitsEightyColumnsAndHasNoTrailingBlanks) {
-  for (const std::string& text : {forklift_help(), launch_help(), report_help(), env_help()}) {
+  for (const std::string& text : {forklift_help(), launch_help(), report_help(), estimate_help(), env_help()}) {
     EXPECT_TRUE(text.starts_with("Usage: forklift "));
     EXPECT_TRUE(text.ends_with("\n"));
     std::istringstream lines(text);
@@ -44,7 +44,7 @@ TEST(Help, LaunchHelp_NamesEveryFlagButPluginDetails) {
 }
 
 TEST(Help, ForkliftHelp_NamesEveryVerb) {
-  for (const char* verb : {"launch", "report", "env", "version"})
+  for (const char* verb : {"launch", "report", "estimate", "env", "version"})
     EXPECT_TRUE(contains(forklift_help(), "\n  " + std::string(verb) + " ")) << verb;
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -186,10 +187,12 @@ int stop_self(const Arguments&) {
 }
 
 int allocate(const Arguments& arguments) {
-  const auto bytes = static_cast<std::size_t>(number(arguments, 0)) << 20U;
-  std::vector<char> memory(bytes, 'x');
-  volatile char last = memory.empty() ? 'x' : memory.back();  // Nobody may optimise the memory away.
-  say(last == 'x' ? "ready" : "");
+  std::vector<std::vector<char>> memory;
+  for (long mebibytes = number(arguments, 0); mebibytes > 0; mebibytes -= 2) {
+    memory.emplace_back(std::size_t{2} << 20U, 'x');
+    if (arguments.size() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // A model from a slow disk.
+  }
+  say(memory.empty() || memory.back().back() == 'x' ? "ready" : "");  // Nobody may optimise the memory away.
   wait_for_end_of_input();
   return 0;
 }
@@ -358,7 +361,7 @@ constexpr Verb verbs[] = {
     {"on-term-exit", on_term_exit},              // STATUS
     {"report-signals", report_signals},          // SIGNAL…: until SIGINT
     {"stop-self", stop_self},                    // by SIGSTOP
-    {"allocate", allocate},                      // MEBIBYTES: until stdin closes
+    {"allocate", allocate},  // MEBIBYTES [slowly]: two at a time, slowly 100 a second; until stdin closes
     {"outlive-first-thread", outlive_first_thread},
     {"grandchild-holds-pipe", grandchild_holds_pipe},
     {"child-then-hold", child_then_hold},

@@ -1,4 +1,4 @@
-#include "launcher/system/cgroup.hpp"
+#include "worker/cgroup.hpp"
 
 #include <gtest/gtest.h>
 
@@ -117,6 +117,36 @@ TEST_F(CgroupLimits, MemoryOfVersion1_KnowsItsWordForUnlimited) {
   EXPECT_FALSE(memory_limit(v1));
   write("memory.limit_in_bytes", "9223372036854771712\n", "536870912\n");
   EXPECT_EQ(memory_limit(v1), 512U << 20U);
+}
+
+TEST_F(CgroupLimits, RoomOfVersion2_CountsPagesOfFilesAsFree) {
+  const auto v2 = group(CgroupVersion::v2);
+  EXPECT_FALSE(memory_room(v2)) << "no file at all";
+  write("memory.max", "max\n", "1000000\n");
+  EXPECT_FALSE(memory_room(v2)) << "use is not known";
+  write("memory.current", "700000\n", "900000\n");
+  EXPECT_EQ(memory_room(v2), 100'000U) << "no memory.stat";
+  write("memory.stat", "anon 1\n", "anon 500000\ninactive_file 250000\nactive_file 50000\nshmem 100000\n");
+  EXPECT_EQ(memory_room(v2), 400'000U);
+}
+
+TEST_F(CgroupLimits, Room_IsTheLeastOfAllLevelsAndNotThatOfTheTightestLimit) {
+  const auto v2 = group(CgroupVersion::v2);
+  write("memory.max", "1000\n", "2000\n");
+  write("memory.current", "100\n", "1950\n");
+  EXPECT_EQ(memory_room(v2), 50U);
+  write("memory.current", "100\n", "2100\n");
+  EXPECT_EQ(memory_room(v2), 0U) << "a limit that was lowered";
+  write("memory.stat", "", "inactive_file 5000\n");
+  EXPECT_EQ(memory_room(v2), 900U) << "more pages of files than use, in a file that is read a moment later";
+}
+
+TEST_F(CgroupLimits, RoomOfVersion1_HasNamesOfItsOwn) {
+  const auto v1 = group(CgroupVersion::v1);
+  write("memory.limit_in_bytes", "9223372036854771712\n", "1000\n");
+  write("memory.usage_in_bytes", "900\n", "900\n");
+  write("memory.stat", "", "inactive_file 0\ntotal_inactive_file 100\ntotal_active_file 200\n");
+  EXPECT_EQ(memory_room(v1), 400U);
 }
 
 TEST_F(CgroupLimits, CpuQuota_IsTheTightestLevel) {

@@ -1,4 +1,4 @@
-#include "launcher/system/kernel_file.hpp"
+#include "worker/kernel_file.hpp"
 
 #include <gtest/gtest.h>
 

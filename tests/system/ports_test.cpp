@@ -8,11 +8,11 @@
 
 #include <set>
 
-#include "launcher/system/kernel_file.hpp"
 #include "launcher/system/process_table.hpp"
 #include "launcher/system/tcp_table.hpp"
 #include "tests/support/leak_check.hpp"
 #include "worker/descriptor.hpp"
+#include "worker/kernel_file.hpp"
 
 namespace forklift {
 namespace {

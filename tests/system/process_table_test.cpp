@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "tests/support/child_command.hpp"
@@ -126,6 +129,66 @@ TEST_F(ProcessTable, ChildrenOfSelf_AreNamedForEver) {
   program.wait();
 }
 
+// ---- single processes ---------------------------------------------------------------------------------------------
+
+TEST_F(ProcessTable, Identity_IsThatOfTheTable) {
+  RunningProcess program({.argv = child("hold"), .input = Input::pipe});
+  const auto identity = identity_of(program.pid());
+  ASSERT_TRUE(identity);
+  EXPECT_EQ(std::set<ProcessIdentity>{*identity}, children_of_self());
+  EXPECT_EQ(identity_of(program.pid()), identity);
+  EXPECT_NE(identity_of(::getpid()), identity);
+  program.close_input();
+  program.wait();
+  EXPECT_EQ(identity_of(program.pid()), std::nullopt);
+}
+
+TEST_F(ProcessTable, IdentityOfAZombie_IsStillThere) {
+  RunningProcess program({.argv = child("hold"), .input = Input::pipe});
+  const auto identity = identity_of(program.pid());
+  program.send(SIGKILL);
+  ASSERT_TRUE(eventually([&] { return state_is(program.pid(), 'Z'); }));
+  EXPECT_EQ(identity_of(program.pid()), identity);
+}
+
+TEST_F(ProcessTable, IdentityOfNobody_IsEmpty) {
+  for (const int pid : {0, -1, 0x7fffffff}) EXPECT_EQ(identity_of(pid), std::nullopt) << pid;
+}
+
+TEST_F(ProcessTable, ListedChildren_AreOursZombiesIncludedAndNoGrandchildren) {
+  ASSERT_TRUE(listed_children()) << "this kernel does not list children";
+  EXPECT_TRUE(listed_children()->empty());
+  RunningProcess running({.argv = child("hold"), .input = Input::pipe});
+  RunningProcess family({.argv = child("child-then-hold")});
+  ASSERT_TRUE(family.wait_for_out("ready"));
+  RunningProcess dead({.argv = child("hold"), .input = Input::pipe});
+  dead.send(SIGKILL);
+  ASSERT_TRUE(eventually([&] { return state_is(dead.pid(), 'Z'); }));
+  auto listed = *listed_children();
+  std::sort(listed.begin(), listed.end());
+  std::vector<int> expected{running.pid(), family.pid(), dead.pid()};
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(listed, expected);
+  running.close_input();
+  running.wait();
+  dead.wait();
+  EXPECT_EQ(*listed_children(), std::vector<int>{family.pid()});
+  family.send_to_group(SIGKILL);
+  family.wait();
+}
+
+TEST_F(ProcessTable, ResidentBytes_GrowWithWhatIsTouched) {
+  constexpr std::size_t size = std::size_t{64} << 20;
+  const std::uint64_t before = resident_bytes(::getpid());
+  EXPECT_GT(before, 0U);
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::memset(memory, 1, size);
+  EXPECT_GE(resident_bytes(::getpid()), before + size / 2);
+  ::munmap(memory, size);
+  EXPECT_EQ(resident_bytes(0x7fffffff), 0U);
+}
+
 /// Every test starts a family of processes that carry its marker, and in the end there is none, anywhere.
 class EndDescendants : public support::LeakChecked {
  protected:
@@ -222,6 +285,61 @@ TEST_F(EndDescendants, SparedThatHasEnded_IsNotReaped) {
   ASSERT_TRUE(eventually([&] { return state_is(spared->pid(), 'Z'); }));
   EXPECT_TRUE(end_descendants(before, enough_ms).empty());
   EXPECT_EQ(spared->wait().signal, SIGKILL) << "its status is still there for whoever started it";
+}
+
+// ---- one walk, and nobody is reaped -------------------------------------------------------------------------------
+
+using KillDescendants = EndDescendants;
+
+TEST_F(KillDescendants, EveryKindOfFamily_IsKilledAndLeftAsZombies) {
+  const auto program = start_ready(child("setsid-child"));
+  EXPECT_TRUE(eventually([&] { return marked_count_is(marker(), 2); }));
+  const auto met = kill_descendants({});
+  EXPECT_EQ(met.size(), 2U);
+  EXPECT_TRUE(contains(met, program->pid()));
+  ASSERT_TRUE(eventually([&] { return state_is(program->pid(), 'Z'); }));
+  EXPECT_EQ(program->wait().signal, SIGKILL) << "its status is still there";
+  EXPECT_TRUE(eventually([&] { return marked_count_is(marker(), 0); }));
+  EXPECT_TRUE(end_descendants({}, enough_ms).empty());
+}
+
+TEST_F(KillDescendants, Spared_LiveOnWithTheirOwn) {
+  const auto spared = start_ready(child("setsid-child"));
+  const auto identity = identity_of(spared->pid());
+  ASSERT_TRUE(identity);
+  const auto theirs = descendants_of(spared->pid());
+  ASSERT_EQ(theirs.size(), 1U);
+  const auto ended = start_ready(child("child-then-hold"));
+
+  const auto met = kill_descendants({*identity});
+  EXPECT_EQ(met.size(), 2U);
+  EXPECT_FALSE(contains(met, spared->pid()));
+  EXPECT_FALSE(contains(met, theirs.front().pid));
+  EXPECT_EQ(ended->wait().signal, SIGKILL);
+  EXPECT_EQ(state_of(spared->pid()), 'S');
+  EXPECT_EQ(state_of(theirs.front().pid), 'S');
+  EXPECT_TRUE(end_descendants({}, enough_ms).empty());
+}
+
+// The walk is repeated until it meets nobody: the second one must not miss who has become ours by then.
+TEST_F(KillDescendants, DaemonWhoseStarterWasKilled_IsMetByTheNextWalk) {
+  const std::string pid_file = directory_ / "daemon.pid";
+  const auto program = start_ready(child("daemonize", {pid_file}));
+  EXPECT_TRUE(eventually([&] {
+    kill_descendants({});
+    return marked_count_is(marker(), 0);
+  }));
+  EXPECT_TRUE(end_descendants({}, enough_ms).empty());
+}
+
+// A number that has passed on to somebody else is not the spared one.
+TEST_F(KillDescendants, SparedPidWithAnotherStart_IsKilled) {
+  const auto program = start_ready(child("ready-then-hold"));
+  auto identity = identity_of(program->pid());
+  ASSERT_TRUE(identity);
+  --identity->start_time;
+  EXPECT_TRUE(contains(kill_descendants({*identity}), program->pid()));
+  EXPECT_EQ(program->wait().signal, SIGKILL);
 }
 
 // A subreaper that gives up its rights after it has got a child that keeps them, as happens with `sudo` in a job.

@@ -83,4 +83,10 @@ std::optional<ErrorFile> parse_error_file(std::string_view json) {
   return file;
 }
 
+std::string write_error_file(std::string_view message, std::string_view traceback, std::int64_t timestamp_s) {
+  const Json extra{{"py_callstack", std::string(traceback)}, {"timestamp", std::to_string(timestamp_s)}};
+  const Json root{{"message", {{"message", std::string(message)}, {"extraInfo", extra}}}};
+  return root.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace forklift

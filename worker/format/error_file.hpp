@@ -24,4 +24,8 @@ struct ErrorFile {
 /// since the replica that wrote it was dying.
 std::optional<ErrorFile> parse_error_file(std::string_view json);
 
+/// The first form, as torch's own handler writes it. `message` is the exception's line ("ValueError: bad batch");
+/// invalid UTF-8 is mended.
+std::string write_error_file(std::string_view message, std::string_view traceback, std::int64_t timestamp_s);
+
 }  // namespace forklift

@@ -1,8 +1,8 @@
-#include "launcher/system/cgroup.hpp"
+#include "worker/cgroup.hpp"
 
 #include <algorithm>
 
-#include "launcher/system/kernel_file.hpp"
+#include "worker/kernel_file.hpp"
 
 namespace forklift {
 namespace {
@@ -116,6 +116,31 @@ std::optional<double> quota_at(const std::string& level, CgroupVersion version) 
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
+/// The names of what a level of the memory controller tells.
+struct MemoryFiles {
+  const char* limit;
+  const char* use;
+  std::string_view files[2];  ///< Keys of memory.stat: pages of files, on both lists of the kernel.
+};
+
+MemoryFiles memory_files(CgroupVersion version) {
+  if (version == CgroupVersion::v1) {
+    return {"/memory.limit_in_bytes", "/memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
+  }
+  return {"/memory.max", "/memory.current", {"inactive_file", "active_file"}};
+}
+
+std::optional<std::uint64_t> room_at(const std::string& level, const MemoryFiles& names) {
+  const auto limit = read_kernel_number(level + names.limit);
+  const auto use = read_kernel_number(level + names.use);
+  if (!limit || !use || *limit >= v1_unlimited) return std::nullopt;
+  const std::string stat = read_kernel_file(level + "/memory.stat").value_or("");
+  std::uint64_t of_files = 0;
+  for (const std::string_view key : names.files) of_files += number_of_key(stat, key).value_or(0);
+  const std::uint64_t held = *use - std::min(*use, of_files);
+  return *limit - std::min(*limit, held);
+}
+
 template <class T>
 void keep_smaller(std::optional<T>& smallest, const std::optional<T>& candidate) {
   if (candidate && (!smallest || *candidate < *smallest)) smallest = candidate;
@@ -143,10 +168,16 @@ std::optional<Cgroup> locate_cgroup(const CgroupTables& tables, std::string_view
 }
 
 std::optional<std::uint64_t> memory_limit(const Cgroup& memory) {
-  const char* const name = memory.version == CgroupVersion::v1 ? "/memory.limit_in_bytes" : "/memory.max";
+  const char* const name = memory_files(memory.version).limit;
   std::optional<std::uint64_t> tightest;
   for (const std::string& level : memory.levels) keep_smaller(tightest, read_kernel_number(level + name));
   return tightest && *tightest >= v1_unlimited ? std::nullopt : tightest;
+}
+
+std::optional<std::uint64_t> memory_room(const Cgroup& memory) {
+  std::optional<std::uint64_t> least;
+  for (const std::string& level : memory.levels) keep_smaller(least, room_at(level, memory_files(memory.version)));
+  return least;
 }
 
 std::optional<double> cpu_quota(const Cgroup& cpu) {

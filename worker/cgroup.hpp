@@ -34,6 +34,10 @@ std::optional<Cgroup> locate_cgroup(const CgroupTables& tables, std::string_view
 /// The tightest memory limit of all levels, in bytes; empty: unlimited.
 std::optional<std::uint64_t> memory_limit(const Cgroup& memory);
 
+/// What the limits leave, in bytes: the least of limit - use over all levels that have a limit. Pages of files, which
+/// the kernel gives back under pressure, count as free. Empty: unlimited, or use cannot be read.
+std::optional<std::uint64_t> memory_room(const Cgroup& memory);
+
 /// The tightest quota of all levels, in CPUs' worth of time; empty: unlimited.
 std::optional<double> cpu_quota(const Cgroup& cpu);
 

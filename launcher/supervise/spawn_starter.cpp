@@ -1,0 +1,94 @@
+#include "launcher/supervise/spawn_starter.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "launcher/supervise/model_variable.hpp"
+#include "launcher/system/spawn.hpp"
+
+namespace forklift {
+namespace {
+
+/// So many are started before the loop looks at everything else again: a stop request or a death in the middle of the
+/// start must be seen.
+constexpr int starts_per_turn = 32;
+
+constexpr const char* oom_score_of_replicas = "500";
+
+}  // namespace
+
+SpawnStarter::SpawnStarter(boost::asio::io_context& io, const RunInputs& inputs, const sigset_t& original_mask)
+    : io_(io),
+      inputs_(inputs),
+      original_mask_(original_mask),
+      inherited_(inputs.environment, inputs.plan.unset),
+      model_descriptors_(inputs.model ? inputs.model->descriptors() : std::vector<int>{}) {}
+
+void SpawnStarter::start(const AttemptValues& values, Client& client) {
+  values_ = values;
+  client_ = &client;
+  next_ = 0;
+  cancelled_ = false;
+  start_some();
+}
+
+void SpawnStarter::start_some() {
+  const auto& replicas = inputs_.plan.replicas;
+  for (int started = 0; started < starts_per_turn && next_ < replicas.size() && !cancelled_; ++started) {
+    start_one(replicas[next_++]);
+  }
+  if (next_ < replicas.size() && !cancelled_) {
+    boost::asio::post(io_, [this] { start_some(); });
+    return;
+  }
+  complete();
+}
+
+void SpawnStarter::complete() {
+  std::vector<const ReplicaPlan*> never_started;
+  for (; next_ < inputs_.plan.replicas.size(); ++next_) never_started.push_back(&inputs_.plan.replicas[next_]);
+  client_->start_is_complete(never_started);
+}
+
+void SpawnStarter::start_one(const ReplicaPlan& replica) {
+  StartedReplica started;
+  started.started_s = inputs_.clock.seconds_since_launch();
+  const auto fail = [&](FailedToStart failure) {
+    client_->replica_failed_to_start(replica, std::move(failure), started.started_s);
+  };
+  if (replica.standard_input == StdinRoute::null_device && !null_device_.valid()) {
+    null_device_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!null_device_.valid()) return fail({StartStep::prepare, errno, "/dev/null"});
+  }
+  if (auto failed = open_stream_ends(values_, replica, started.streams)) return fail(*std::move(failed));
+
+  auto environment = resolve_environment(inputs_.plan, replica, values_);
+  add_model_variable(inputs_, environment);
+  FrozenImage frozen(replica, inputs_.executable, environment, inherited_);
+  ChildImage& image = frozen.image();
+  image.inherited = model_descriptors_.data();
+  image.inherited_count = model_descriptors_.size();
+  if (replica.standard_input == StdinRoute::null_device) image.standard_streams[0] = null_device_.get();
+  for (const OutputStream stream : both_streams) {
+    const std::size_t i = index_of(stream);
+    if (started.streams.child_end[i].valid()) image.standard_streams[i + 1] = started.streams.child_end[i].get();
+  }
+  image.launcher = ::getpid();
+  image.open_files = &inputs_.open_files;
+  image.oom_score_adj = oom_score_of_replicas;
+  image.signal_mask = original_mask_;
+  if (inputs_.plan.interactive_rank == replica.rank) image.foreground_of = STDIN_FILENO;
+
+  auto result = spawn(image);
+  if (auto* failed = std::get_if<FailedToStart>(&result)) return fail(std::move(*failed));
+  auto& spawned = std::get<Spawned>(result);
+  started.pid = spawned.pid;
+  started.pidfd = std::move(spawned.pidfd);
+  client_->replica_runs(replica, std::move(started));
+}
+
+}  // namespace forklift

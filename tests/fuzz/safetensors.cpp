@@ -1,0 +1,9 @@
+#include "tests/fuzz/safetensors.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  forklift::fuzz::check_safetensors({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
