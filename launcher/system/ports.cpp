@@ -16,7 +16,7 @@
 namespace forklift {
 namespace {
 
-constexpr int first_port = 1025;
+constexpr int first_port = 10000;  // Below live the services that a machine may start later.
 constexpr int last_port = 65535;
 
 /// What connections of the last minute (TIME_WAIT) mean for a port.
@@ -68,41 +68,46 @@ Error no_sockets(int error) {
           std::string("cannot look for a free port: no socket can be opened (") + std::strerror(error) + ")", error};
 }
 
-/// All ports above the privileged ones that the kernel neither hands out by itself nor was told to keep.
-std::vector<int> quiet_ports() {
-  const auto range = read_kernel_file("/proc/sys/net/ipv4/ip_local_port_range");
-  const auto reserved = read_kernel_file("/proc/sys/net/ipv4/ip_local_reserved_ports");
-  std::string_view ends = range ? std::string_view(*range) : std::string_view();
-  const auto lowest = parse_number(next_field(ends, " \t\n")).value_or(last_port + 1);
-  const auto highest = parse_number(next_field(ends, " \t\n")).value_or(last_port + 1);
-  std::vector<int> kept = parse_number_list(reserved.value_or(""));
-  std::sort(kept.begin(), kept.end());
-  std::vector<int> ports;
-  for (int port = first_port; port <= last_port; ++port) {
-    const auto number = static_cast<std::uint64_t>(port);
-    if (number >= lowest && number <= highest) continue;
-    if (!std::binary_search(kept.begin(), kept.end(), port)) ports.push_back(port);
+/// The ports that the kernel neither hands out by itself nor was told to keep.
+class QuietPorts {
+ public:
+  QuietPorts() {
+    const auto range = read_kernel_file("/proc/sys/net/ipv4/ip_local_port_range");
+    std::string_view ends = range ? std::string_view(*range) : std::string_view();
+    lowest_ = parse_number(next_field(ends, " \t\n")).value_or(last_port + 1);
+    highest_ = parse_number(next_field(ends, " \t\n")).value_or(last_port + 1);
+    reserved_ = parse_number_list(read_kernel_file("/proc/sys/net/ipv4/ip_local_reserved_ports").value_or(""));
   }
-  return ports;
-}
+  [[nodiscard]] bool contain(int port) const {
+    const auto number = static_cast<std::uint64_t>(port);
+    return (number < lowest_ || number > highest_) &&
+           std::find(reserved_.begin(), reserved_.end(), port) == reserved_.end();
+  }
+
+ private:
+  std::uint64_t lowest_ = 0;
+  std::uint64_t highest_ = 0;
+  std::vector<int> reserved_;
+};
 
 // Jobs that start together on one machine must not all try the same port first.
-std::size_t random_start(std::size_t count) {
+int random_offset(int count) {
   std::uint32_t random = 0;
   if (::getrandom(&random, sizeof random, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof random)) {
     random = static_cast<std::uint32_t>(::getpid()) * 2654435761U;  // Spreads neighbouring pids over all 32 bits.
   }
-  return random % count;
+  return static_cast<int>(random % static_cast<std::uint32_t>(count));
 }
 
 /// Adds to `found` until it has `count`, or no quiet port is left.
 Result<void> find_quiet_ports(std::size_t count, std::vector<int>& found) {
   if (found.size() == count) return {};
-  const std::vector<int> ports = quiet_ports();
-  if (ports.empty()) return {};
-  const std::size_t start = random_start(ports.size());
-  for (std::size_t i = 0; i < ports.size() && found.size() < count; ++i) {
-    const int port = ports[(start + i) % ports.size()];
+  constexpr int ports = last_port - first_port + 1;
+  const QuietPorts quiet;
+  const int start = random_offset(ports);
+  for (int i = 0; i < ports && found.size() < count; ++i) {
+    const int port = first_port + (start + i) % ports;
+    if (!quiet.contain(port)) continue;
     const int error = try_port(port, Remains::count);
     if (is_want_of_descriptors(error)) return no_sockets(error);
     if (error == 0) found.push_back(port);
