@@ -7,6 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 bash tests/support/install_debian.sh build torch test
 cmake=$(debian_or_path cmake)
-"$cmake" --preset dev
-"$cmake" --build --preset dev
-"$(debian_or_path ctest)" --preset dev -j2 "$@"
+"$cmake" --preset check
+"$cmake" --build --preset check
+"$(debian_or_path ctest)" --preset check -j2 "$@"

@@ -102,8 +102,10 @@ TEST_F(ForkStarterTest, ForkedBeforeAllWereAskedFor_TellsOfEachOnce) {
     expect<control::ForkGroup>(control, arrived);
     expect<control::ForkReplica>(control, arrived);
     std::ignore = control.send(control::Forked{Attempt{0}});
-    Arrived last;  // What was asked for until then is dropped.
-    while (control.receive(last) != Arrival::closed) {
+    Arrival arrival = Arrival::nothing;
+    while (arrival != Arrival::closed) {
+      Arrived dropped;  // What was asked for until then; its socket is closed before the next is waited for.
+      arrival = control.receive(dropped);
     }
   });
   until("complete without");
