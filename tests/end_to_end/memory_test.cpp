@@ -68,7 +68,8 @@ TEST_F(MemoryEnd, KernelEndsAReplicaForMemory_IsOutOfMemory) {
 }
 
 // Two replicas grow alike by 100 MiB a second: the warning comes before the end, and the report counts the copies. The
-// look after 2 s sees the threat, 4 s after the start the limit is reached: a slow machine has time for its second look.
+// look after 2 s sees the threat, 4 s after the start the limit is reached: a slow machine has time for its second
+// look.
 TEST_F(MemoryEnd, CopiesGrowTowardsTheLimit_AreWarnedOfAndNamedInTheReport) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a memory cgroup";
   const LimitedCgroup group;
