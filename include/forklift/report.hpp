@@ -12,13 +12,30 @@
 
 namespace forklift {
 
-enum class RunResult : std::uint8_t { succeeded, failed, interrupted };
+enum class RunResult : std::uint8_t {
+  succeeded,
+  failed,
+  interrupted,
+  running,  ///< Only in a report that is asked for while the run goes on.
+};
+
+/// Who or what ended a run that its replicas did not end.
+enum class EndedBy : std::uint8_t {
+  nobody,      ///< Its replicas did, by success or failure.
+  terminal,    ///< Ctrl-C, or an interrupt of the host program.
+  outside,     ///< A signal to forklift.
+  time_limit,  ///< `--time-limit`
+  launcher,    ///< forklift itself was killed: its guard, its supervisor, or both.
+  host,        ///< The program that called notebook_launcher() is gone.
+};
 
 /// What part a replica played in the end of its attempt.
 enum class ReplicaRole : std::uint8_t {
-  succeeded,   ///< Exited 0.
-  root_cause,  ///< The first that failed.
-  collateral,  ///< Fell because of it, or because it was stopped.
+  succeeded,     ///< Exited 0.
+  root_cause,    ///< The first that failed.
+  collateral,    ///< Fell because of it, or because it was stopped.
+  failed_alike,  ///< Failed by itself as the root cause did, only later.
+  running,       ///< Has not ended; only in the report of a run that goes on.
 };
 
 /// One replica in the last attempt.
@@ -78,10 +95,13 @@ struct RunReport {
   std::string run_directory;
   std::vector<std::string> command;  ///< The words of the user's command line.
   std::string started;               ///< RFC 3339, with the offset.
-  std::string ended;
+  std::string ended;                 ///< Empty while the run goes on.
   int exit_status = 0;
   RunResult result = RunResult::succeeded;
-  int stop_signal = 0;  ///< The outside signal that stopped the run, or 0.
+  int stop_signal = 0;  ///< The signal that stopped the run, or 0.
+  EndedBy ended_by = EndedBy::nobody;
+  std::optional<double> time_limit_s;  ///< Where it ended the run.
+  int launcher_pid = 0;  ///< Of a run that goes on: the process to signal; 0 if it cannot be seen from here.
   int world_size = 0;
   std::optional<RootCause> root_cause;
   std::vector<AttemptReport> attempts;

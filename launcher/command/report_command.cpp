@@ -11,18 +11,21 @@
 #include "launcher/request/help.hpp"
 #include "launcher/system/evidence_reader.hpp"
 #include "launcher/system/run_directory.hpp"
+#include "launcher/system/run_lock.hpp"
 
 namespace forklift::command {
 namespace {
 
-/// report.json, or what events.jsonl tells if the supervisor was killed before it could write one.
+/// report.json, or what events.jsonl tells if the run goes on, or was killed before it could write one.
 Result<RunReport> load_report(const std::filesystem::path& directory) {
+  // The lock first: a run that ends meanwhile has written its report before it lets go of it.
+  const RunHolder holder = holder_of_run(directory);
   if (const auto json = read_file(directory / "report.json", std::size_t{1} << 30)) return parse_report(*json);
   const auto events = read_file(directory / "events.jsonl", std::size_t{1} << 30);
   if (!events) {
     return Error{ErrorKind::usage, directory.string() + " holds neither report.json nor events.jsonl of a run"};
   }
-  return rebuild_report(*events, directory.string());
+  return rebuild_report(*events, directory.string(), holder);
 }
 
 enum class Format { text, json };

@@ -56,7 +56,7 @@ Json to_json(const ReplicaReport& replica) {
           {"local_rank", replica.local_rank.value},
           {"pid", replica.pid},
           {"attempt", replica.attempt.value},
-          {"outcome", outcome_to_json(replica.outcome)},
+          {"outcome", replica.role == ReplicaRole::running ? Json(nullptr) : outcome_to_json(replica.outcome)},
           {"asked", asked_name(replica.asked)},
           {"role", role_name(replica.role)},
           {"started_s", rounded(replica.started_s)},
@@ -105,9 +105,12 @@ Json to_json(const RunReport& report) {
           {"command", report.command},
           {"started", report.started},
           {"ended", report.ended},
-          {"exit_status", report.exit_status},
+          {"exit_status", report.result == RunResult::running ? Json(nullptr) : Json(report.exit_status)},
           {"result", result_name(report.result)},
           {"stop_signal", report.stop_signal == 0 ? Json(nullptr) : Json(report.stop_signal)},
+          {"ended_by", ended_by_name(report.ended_by)},
+          {"time_limit_s", or_null(report.time_limit_s)},
+          {"launcher_pid", report.launcher_pid == 0 ? Json(nullptr) : Json(report.launcher_pid)},
           {"world_size", report.world_size},
           {"root_cause", to_json(report.root_cause)},
           {"attempts", list_of(report.attempts)},
@@ -153,9 +156,9 @@ ReplicaReport read_replica(ReportFields fields) {
   replica.local_rank = LocalRank{fields.natural("local_rank")};
   replica.pid = fields.natural("pid");
   replica.attempt = Attempt{fields.natural("attempt")};
-  replica.outcome = outcome_from_json(fields.object("outcome"));
-  replica.asked = fields.word("asked", asked_of_name);
   replica.role = fields.word("role", role_of_name);
+  if (replica.role != ReplicaRole::running) replica.outcome = outcome_from_json(fields.object("outcome"));
+  replica.asked = fields.word("asked", asked_of_name);
   replica.started_s = fields.number("started_s");
   replica.ended_s = fields.number("ended_s");
   replica.peak_rss_bytes = fields.count_or_null("peak_rss_bytes");
@@ -211,9 +214,12 @@ RunReport read_report(ReportFields fields) {
   report.command = fields.texts("command");
   report.started = fields.text("started");
   report.ended = fields.text("ended");
-  report.exit_status = fields.integer("exit_status");
+  report.exit_status = fields.integer_or_null("exit_status").value_or(0);
   report.result = fields.word("result", result_of_name);
   report.stop_signal = fields.integer_or_null("stop_signal").value_or(0);
+  if (fields.has("ended_by")) report.ended_by = fields.word("ended_by", ended_by_of_name);
+  if (fields.has("time_limit_s")) report.time_limit_s = fields.number_or_null("time_limit_s");
+  if (fields.has("launcher_pid")) report.launcher_pid = fields.natural_or_null("launcher_pid").value_or(0);
   report.world_size = fields.natural("world_size");
   report.root_cause = read_root_cause_of(fields);
   report.attempts = read_list(fields, "attempts", read_attempt);

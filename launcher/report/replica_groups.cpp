@@ -30,7 +30,15 @@ std::string words_when_asked(const ReplicaReport& replica) {
   return fmt::format("stopped by forklift, {}", describe(replica.outcome));
 }
 
-std::string words_for(const ReplicaReport& replica) {
+/// How a replica ended that failed as the root cause did.
+std::string words_when_alike(const ReplicaReport& replica, const RunReport& report) {
+  const bool raised = report.root_cause && !report.root_cause->diagnosis.traceback.empty();
+  return raised ? "raised the same error" : fmt::format("failed the same way: {}", describe(replica.outcome));
+}
+
+std::string words_for(const ReplicaReport& replica, const RunReport& report) {
+  if (replica.role == ReplicaRole::failed_alike) return words_when_alike(replica, report);
+  if (replica.role == ReplicaRole::running) return "running";
   if (succeeded(replica.outcome)) return "succeeded";
   return replica.asked == AskedToStop::no ? describe(replica.outcome) : words_when_asked(replica);
 }
@@ -61,7 +69,7 @@ std::vector<std::string> other_replicas(const RunReport& report) {
   std::map<std::string, std::vector<int>> ranks_of;
   for (const ReplicaReport& replica : report.replicas) {
     if (replica.role == ReplicaRole::root_cause) continue;
-    const std::string kind = words_for(replica);
+    const std::string kind = words_for(replica, report);
     std::vector<int>& ranks = ranks_of[kind];
     if (ranks.empty()) kinds.push_back(kind);
     ranks.push_back(replica.rank.value);

@@ -25,6 +25,7 @@ struct RunFacts {
   std::string ended;
   RunResult result = RunResult::succeeded;
   int stop_signal = 0;
+  EndedBy ended_by = EndedBy::nobody;
   std::vector<Ending> endings;  ///< Of the last attempt, any order.
   std::optional<TemplateEnding> template_ending;
   std::optional<ModelReport> model;

@@ -9,12 +9,14 @@
 #include <utility>
 
 #include "launcher/supervise/clock.hpp"
+#include "launcher/system/run_lock.hpp"
 
 namespace forklift {
 
 EventWriter::EventWriter(boost::asio::io_context& io, const std::string& run_directory)
     : io_(io), path_(run_directory + "/events.jsonl") {
   file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (file_.valid()) hold_run_lock(file_.get());
   if (!file_.valid()) problem_ = "cannot write " + path_ + ": " + std::strerror(errno);
 }
 

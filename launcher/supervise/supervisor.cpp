@@ -55,7 +55,7 @@ Supervisor::Supervisor(const RunInputs& inputs, SupervisorSeat seat)
              *this),
       events_(io_, inputs.run_directory),
       guard_(io_, std::move(seat.guard),
-             {[this](GuardMessage message) { guard_said(message); }, [this] { handle(policy::GuardLost{}); }}),
+             {[this](GuardMessage message) { guard_said(message); }, [this] { lose(EndedBy::launcher); }}),
       children_(io_, [this] { children_changed(); }),
       timer_(io_),
       memory_(io_, inputs.plan, group_, [this](const std::string& sentence) { say("warning: " + sentence); }),
@@ -65,7 +65,7 @@ Supervisor::Supervisor(const RunInputs& inputs, SupervisorSeat seat)
   host_ = std::make_unique<HostLink>(
       io_, Descriptor(inputs.host->socket),
       HostLink::Callbacks{[this](control::HostStop stop) { request_stop(stop.signal, policy::Asker::terminal); },
-                          [this] { handle(policy::GuardLost{}); }});
+                          [this] { lose(EndedBy::host); }});
 }
 
 int Supervisor::run() {
@@ -128,6 +128,11 @@ void Supervisor::guard_said(GuardMessage message) {
   }
   request_stop(signal,
                message.kind == GuardMessage::Kind::terminal_key ? policy::Asker::terminal : policy::Asker::outside);
+}
+
+void Supervisor::lose(EndedBy side) {
+  if (lost_ == EndedBy::nobody) lost_ = side;
+  handle(policy::GuardLost{});
 }
 
 void Supervisor::request_stop(int signal, policy::Asker asker) {

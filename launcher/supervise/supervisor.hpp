@@ -57,6 +57,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   // Events in.
   void handle(policy::Event event);
   void guard_said(GuardMessage message);
+  void lose(EndedBy side);
   void request_stop(int signal, policy::Asker asker);
   void children_changed();
   void arm_timer();
@@ -120,6 +121,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   };
   std::optional<Sharing> sharing_;  ///< Of the last attempt.
   std::vector<AttemptReport> attempts_;
+  EndedBy lost_ = EndedBy::nobody;  ///< Which process above this one is gone.
   std::vector<Leftover> leftovers_;
   std::vector<std::string> notes_;
   int exit_status_ = 125;

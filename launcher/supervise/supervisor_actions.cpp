@@ -8,6 +8,7 @@
 #include "launcher/diagnose/diagnose.hpp"
 #include "launcher/output/tail.hpp"
 #include "launcher/report/report_format.hpp"
+#include "launcher/report/report_words.hpp"
 #include "launcher/report/summarize.hpp"
 #include "launcher/supervise/supervisor.hpp"
 #include "launcher/system/evidence_reader.hpp"
@@ -22,6 +23,19 @@ namespace {
 bool speaks_of_a_busy_port(const Ending& ending) {
   return ending.stderr_tail.find("ddress already in use") != std::string::npos ||
          ending.stderr_tail.find("EADDRINUSE") != std::string::npos;
+}
+
+EndedBy ended_by(const std::optional<policy::Asker>& asker) {
+  if (!asker) return EndedBy::nobody;
+  switch (*asker) {
+    case policy::Asker::terminal:
+      return EndedBy::terminal;
+    case policy::Asker::outside:
+      return EndedBy::outside;
+    case policy::Asker::time_limit:
+      return EndedBy::time_limit;
+  }
+  return EndedBy::nobody;
 }
 
 }  // namespace
@@ -136,6 +150,7 @@ void Supervisor::perform(const policy::Finish& action) {
   facts.ended = RunClock::wall();
   facts.result = action.result;
   facts.stop_signal = action.stop_signal;
+  facts.ended_by = action.result == RunResult::failed ? lost_ : ended_by(action.asker);
   facts.endings = whole_endings();
   if (fork_starter_ && fork_starter_->process().ending().pid != 0) {
     const TemplateProcess& process = fork_starter_->process();
@@ -221,6 +236,8 @@ void Supervisor::publish(const RunReport& report) {
   exit_status_ = report.exit_status;
   RunEvent ended = RunEvent::of(RunEventKind::run_ended);
   ended.exit_status = report.exit_status;
+  if (report.stop_signal != 0) ended.signal = report.stop_signal;
+  ended.note = ended_by_name(report.ended_by);
   events_.add(std::move(ended));
   events_.flush();
   const auto written = write_file(inputs_.run_directory + "/report.json", json_report(report));
