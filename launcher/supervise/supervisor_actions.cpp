@@ -215,6 +215,7 @@ void Supervisor::add_heartbeat(Ending& ending) const {
 AttemptEvidence Supervisor::gather_evidence(const std::vector<Ending>& endings) const {
   AttemptEvidence evidence = evidence_;
   evidence.oom_after = read_oom_counters();
+  evidence.executable = inputs_.executable;
   evidence.memory_limit_bytes = read_memory_limit();
   evidence.memory_total_bytes = read_memory_total();
   const std::string errors = inputs_.run_directory + "/errors";
