@@ -55,6 +55,8 @@ struct ReplicaReport {
   std::optional<std::int64_t> last_step;  ///< Of its last heartbeat (worker.hpp); empty if it gave none.
   std::optional<double> last_beat_s;      ///< When that was; seconds since the launch.
   std::vector<std::string> last_lines;    ///< Last lines of stderr, else of stdout; valid UTF-8.
+  std::string stdout_file;                ///< Where `--redirects` or `--tee` put it; empty: nowhere.
+  std::string stderr_file;
 };
 
 /// The process that the replicas of the run were forked from (`--template`, notebook_launcher).
@@ -100,6 +102,7 @@ struct RunReport {
   RunResult result = RunResult::succeeded;
   int stop_signal = 0;  ///< The signal that stopped the run, or 0.
   EndedBy ended_by = EndedBy::nobody;
+  std::string launcher_error;          ///< Why forklift itself could not go on; empty: it could.
   std::optional<double> time_limit_s;  ///< Where it ended the run.
   int launcher_pid = 0;  ///< Of a run that goes on: the process to signal; 0 if it cannot be seen from here.
   int world_size = 0;

@@ -33,6 +33,8 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json null_if_empty(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 Json to_json(const std::optional<RootCause>& cause) {
   if (!cause) return nullptr;
   const Diagnosis& diagnosis = cause->diagnosis;
@@ -66,7 +68,9 @@ Json to_json(const ReplicaReport& replica) {
           {"cpu_system_s", rounded(replica.cpu_system_s)},
           {"last_step", or_null(replica.last_step)},
           {"last_beat_s", replica.last_beat_s ? Json(rounded(*replica.last_beat_s)) : Json(nullptr)},
-          {"last_lines", replica.last_lines}};
+          {"last_lines", replica.last_lines},
+          {"stdout_file", null_if_empty(replica.stdout_file)},
+          {"stderr_file", null_if_empty(replica.stderr_file)}};
 }
 
 Json to_json(const std::optional<TemplateReport>& process) {
@@ -110,6 +114,7 @@ Json to_json(const RunReport& report) {
           {"stop_signal", report.stop_signal == 0 ? Json(nullptr) : Json(report.stop_signal)},
           {"ended_by", ended_by_name(report.ended_by)},
           {"time_limit_s", or_null(report.time_limit_s)},
+          {"launcher_error", null_if_empty(report.launcher_error)},
           {"launcher_pid", report.launcher_pid == 0 ? Json(nullptr) : Json(report.launcher_pid)},
           {"world_size", report.world_size},
           {"root_cause", to_json(report.root_cause)},
@@ -167,6 +172,8 @@ ReplicaReport read_replica(ReportFields fields) {
   if (fields.has("last_step")) replica.last_step = fields.wide_integer_or_null("last_step");
   if (fields.has("last_beat_s")) replica.last_beat_s = fields.number_or_null("last_beat_s");
   replica.last_lines = fields.texts("last_lines");
+  if (fields.has("stdout_file")) replica.stdout_file = fields.text_or_null("stdout_file").value_or("");
+  if (fields.has("stderr_file")) replica.stderr_file = fields.text_or_null("stderr_file").value_or("");
   return replica;
 }
 
@@ -219,6 +226,7 @@ RunReport read_report(ReportFields fields) {
   report.stop_signal = fields.integer_or_null("stop_signal").value_or(0);
   if (fields.has("ended_by")) report.ended_by = fields.word("ended_by", ended_by_of_name);
   if (fields.has("time_limit_s")) report.time_limit_s = fields.number_or_null("time_limit_s");
+  if (fields.has("launcher_error")) report.launcher_error = fields.text_or_null("launcher_error").value_or("");
   if (fields.has("launcher_pid")) report.launcher_pid = fields.natural_or_null("launcher_pid").value_or(0);
   report.world_size = fields.natural("world_size");
   report.root_cause = read_root_cause_of(fields);

@@ -115,12 +115,19 @@ RunReport summarize(const Plan& plan, RunFacts facts) {
   report.result = facts.result;
   report.stop_signal = facts.stop_signal;
   report.ended_by = facts.ended_by;
+  report.launcher_error = std::move(facts.launcher_error);
   if (report.ended_by == EndedBy::time_limit && plan.time.limit) {
     report.time_limit_s = std::chrono::duration<double>(*plan.time.limit).count();
   }
   report.world_size = plan.world_size;
   report.attempts = std::move(facts.attempts);
   report.replicas = replica_reports(std::move(facts.endings), report.root_cause);
+  for (ReplicaReport& replica : report.replicas) {
+    const auto files = facts.log_files.find(replica.rank);
+    if (files == facts.log_files.end()) continue;
+    replica.stdout_file = files->second.standard_output;
+    replica.stderr_file = files->second.standard_error;
+  }
   report.template_process = template_report(facts.template_ending);
   report.model = std::move(facts.model);
   report.leftovers = std::move(facts.leftovers);

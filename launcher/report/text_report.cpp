@@ -80,6 +80,7 @@ std::string_view loss_of_launcher(const RunReport& report) {
 
 std::string failed_sentence(const RunReport& report) {
   if (report.root_cause) return report.root_cause->diagnosis.summary;
+  if (!report.launcher_error.empty()) return fmt::format("The job failed: {}.", report.launcher_error);
   if (const auto loss = loss_of_launcher(report); !loss.empty()) {
     return fmt::format("The job failed because {}: its replicas were ended with it.", loss);
   }
@@ -154,6 +155,15 @@ void write_words_of_culprit(const RunReport& report, Page& page) {
   }
 }
 
+/// Where its whole output is, of which the report shows the end.
+void write_files_of_culprit(const RunReport& report, Page& page) {
+  const ReplicaReport* culprit = culprit_of(report);
+  if (culprit == nullptr || (culprit->stdout_file.empty() && culprit->stderr_file.empty())) return;
+  page.blank();
+  if (!culprit->stderr_file.empty()) page.line(fmt::format("its stderr: {}", culprit->stderr_file));
+  if (!culprit->stdout_file.empty()) page.line(fmt::format("its stdout: {}", culprit->stdout_file));
+}
+
 void write_last_heartbeat(const RunReport& report, Page& page) {
   const ReplicaReport* culprit = culprit_of(report);
   if (culprit == nullptr || !culprit->last_step || !culprit->last_beat_s) return;
@@ -189,6 +199,7 @@ void write_root_cause(const RunReport& report, Page& page) {
   if (!report.root_cause) return;
   if (report.result != RunResult::failed) page.line(report.root_cause->diagnosis.summary);
   write_words_of_culprit(report, page);
+  write_files_of_culprit(report, page);
   write_last_heartbeat(report, page);
   write_evidence(report.root_cause->diagnosis, page);
   write_advice(report.root_cause->diagnosis, page);

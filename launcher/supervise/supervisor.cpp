@@ -1,10 +1,12 @@
 #include "launcher/supervise/supervisor.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
@@ -60,6 +62,8 @@ Supervisor::Supervisor(const RunInputs& inputs, SupervisorSeat seat)
       timer_(io_),
       memory_(io_, inputs.plan, group_, [this](const std::string& sentence) { say("warning: " + sentence); }),
       machine_(rules_of(inputs.plan)) {
+  spare_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!spare_.valid()) throw boost::system::system_error(errno, boost::system::system_category(), "/dev/null");
   if (!inputs.host) return;
   // To its user the host is the terminal: a second interrupt means now.
   host_ = std::make_unique<HostLink>(

@@ -176,5 +176,22 @@ TEST_F(BadInput, EnvironmentOfHundredThousandVariables_ReachesTheReplicas) {
   EXPECT_EQ(support::sorted_lines(ended.out), (Words{"[0] V0=1", "[0] V99999=1", "[1] V0=1", "[1] V99999=1"}));
 }
 
+TEST_F(BadInput, EnvironmentThatIsTooLargeForReplicasOnly_IsNamed) {
+  // The largest environment with which forklift itself can be started leaves no room for the variables of a replica.
+  constexpr std::size_t limit = std::size_t{256} << 10;  // A quarter of the stack.
+  constexpr std::size_t step = 512;
+  Command command = launch({"--num-processes", "2", "--cpu", "/bin/true"});
+  Ended ended;
+  for (std::size_t bytes = limit; bytes > 0 && !ended.err.starts_with("forklift: "); bytes -= step) {
+    for (int piece = 0; piece < 4; ++piece) {
+      command.environment["FILLER" + std::to_string(piece)] = std::string(bytes / 4, 'x');
+    }
+    ended = support::run(prepared_by("ulimit -s 1024", command));
+    ASSERT_NE(ended.exit_code, 0) << "it did fit";
+  }
+  EXPECT_EQ(ended.exit_code, 126) << ended;
+  EXPECT_NE(ended.err.find(" could not be started: the arguments and the environment"), std::string::npos) << ended;
+}
+
 }  // namespace
 }  // namespace forklift

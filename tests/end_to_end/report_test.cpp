@@ -224,6 +224,31 @@ TEST_F(Report, UnknownRun_IsWrongUsage) {
   EXPECT_EQ(lines_of(shown.err).size(), 1U);
 }
 
+TEST_F(Report, NoRunYet_IsWrongUsageInOneSentence) {
+  const Ended shown = support::run(forklift({"report"}));
+  EXPECT_EQ(shown.exit_code, 2);
+  EXPECT_NE(shown.err.find("no run has been made yet"), std::string::npos) << shown;
+  EXPECT_EQ(lines_of(shown.err).size(), 1U);
+}
+
+TEST_F(Report, WrongFormat_IsRefusedByEveryVerb) {
+  for (const char* verb : {"env", "report", "estimate"}) {
+    const Ended shown = support::run(forklift({verb, "--format", "yaml"}));
+    EXPECT_EQ(shown.exit_code, 2) << shown;
+    EXPECT_EQ(shown.err, "forklift: " + std::string(verb) + ": --format: got 'yaml', expected text or json\n");
+  }
+}
+
+TEST_F(Report, HelpOfAVerb_IsThatOfItsOption) {
+  for (const char* verb : {"launch", "report", "estimate", "env"}) {
+    const Ended shown = support::run(forklift({"help", verb}));
+    EXPECT_EQ(shown.exit_code, 0) << shown;
+    EXPECT_EQ(shown.out, support::run(forklift({verb, "--help"})).out);
+  }
+  EXPECT_EQ(support::run(forklift({"help"})).out, support::run(forklift({"--help"})).out);
+  EXPECT_EQ(support::run(forklift({"help", "lunch"})).exit_code, 2);
+}
+
 TEST_F(Report, ReportJsonIsMissing_IsRebuiltFromTheEvents) {
   ASSERT_EQ(support::run(rank_one_does("exit 3")).exit_code, 3);
   std::filesystem::remove(run_directory() / "report.json");

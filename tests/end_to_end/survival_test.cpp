@@ -34,6 +34,14 @@ TEST_F(Survival, DaemonAfterSuccess_IsNamedAndEnded) {
   expect_nothing_left();
 }
 
+TEST_F(Survival, DaemonAfterQuietSuccess_IsNamedInTheReportOnly) {
+  const std::string pid_file = (scratch() / "daemon").string();
+  const Ended ended = run(launch(Words{"--quiet"} + child("daemonize", {pid_file, "leave"})));
+  EXPECT_EQ(ended.exit_code, 0) << ended;
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(report()["leftovers"].size(), 1U) << report().dump(1);
+}
+
 TEST_F(Survival, ProcessesInOwnSessionsAfterFailure_AreEnded) {
   const Words program =
       shell(std::string("setsid ") + FORKLIFT_CHILD_PROGRAM + " block TERM & [ $RANK = 0 ] || exit 3; wait");

@@ -64,6 +64,7 @@ inline RunReport an_exception_report() {
   facts.endings.front().stderr_tail = "epoch 1\n" + diagnosis.traceback + "\n";
   facts.endings.front().last_step = 120;
   facts.endings.front().last_beat_s = 1.25;
+  facts.log_files[Rank{2}] = {"", facts.run_directory + "/attempt_0/2/stderr.log"};
   facts.attempts = {{Attempt{0}, a_root_cause(2, Exited{1}, diagnosis)}};
   return summarize(a_plan(4), std::move(facts));
 }
