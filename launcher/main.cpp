@@ -51,15 +51,17 @@ int main(int argc, char** argv) {
   call.whole.assign(argv, argv + argc);
   call.environment = photograph_environment();
   forklift::remember_command_line(argc, argv);
-  if (argc < 2 || call.whole[1] == "--help" || call.whole[1] == "-h" || call.whole[1] == "help") {
+  const bool help_of_verb = argc > 2 && call.whole[1] == "help";
+  if (argc < 2 || call.whole[1] == "--help" || call.whole[1] == "-h" || (call.whole[1] == "help" && !help_of_verb)) {
     std::fputs(forklift::forklift_help().c_str(), argc < 2 ? stderr : stdout);
     return argc < 2 ? 2 : 0;
   }
   if (call.whole[1] == "--version") return forklift::command::version(call);
   call.words.assign(call.whole.begin() + 2, call.whole.end());
+  if (help_of_verb) call.words = {"--help"};  // `forklift help launch` is `forklift launch --help`.
+  const std::string& wanted = call.whole[help_of_verb ? 2 : 1];
   for (const Verb& verb : verbs) {
-    if (verb.name == call.whole[1]) return verb.run(call);
+    if (verb.name == wanted) return verb.run(call);
   }
-  return forklift::command::fail(
-      {forklift::ErrorKind::usage, "unknown verb '" + call.whole[1] + "'; see forklift --help"});
+  return forklift::command::fail({forklift::ErrorKind::usage, "unknown verb '" + wanted + "'; see forklift --help"});
 }

@@ -75,6 +75,7 @@ struct Plan {
   MemoryRules memory;
   Isolation isolation = Isolation::none;
   std::optional<ModelRequest> model;
+  std::string log_dir;  ///< `--log-dir` as given; empty: the state directory.
   std::map<std::string, std::string> origins;
   std::vector<std::string> warnings;
 };

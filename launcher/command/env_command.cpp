@@ -7,6 +7,7 @@
 #include "forklift/version.hpp"
 #include "launcher/command/verbs.hpp"
 #include "launcher/plan/host_facts_json.hpp"
+#include "launcher/request/format_option.hpp"
 #include "launcher/request/help.hpp"
 #include "launcher/system/host_facts_reader.hpp"
 
@@ -50,13 +51,13 @@ int env(const Call& call) {
     std::fputs(env_help().c_str(), stdout);
     return 0;
   }
-  const auto& words = call.words;
-  const bool json =
-      words == std::vector<std::string>{"--format", "json"} || words == std::vector<std::string>{"--format=json"};
-  const bool text = words.empty() || words == std::vector<std::string>{"--format", "text"} ||
-                    words == std::vector<std::string>{"--format=text"};
-  if (!json && !text)
-    return fail({ErrorKind::usage, "env: unknown option " + words.front() + "; there is --format text|json"});
+  const auto asked = take_format("env", call.words);
+  if (!asked) return fail(asked.error());
+  if (!asked.value().rest.empty()) {
+    return fail(
+        {ErrorKind::usage, "env: unknown option " + asked.value().rest.front() + ", expected --format text|json"});
+  }
+  const bool json = asked.value().format == OutputFormat::json;
   HostFacts facts = read_host_facts();
   facts.capabilities = read_capabilities();
   std::fputs(json ? host_facts_to_json(facts).c_str() : host_facts_text(facts).c_str(), stdout);

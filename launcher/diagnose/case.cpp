@@ -78,12 +78,24 @@ std::string own_words(const Ending& ending) {
   return words_of(ending.outcome, find_python_failure(text), text);
 }
 
-std::vector<std::string> argv_of(const FailureCase& the_case) {
+const ReplicaPlan* plan_of(const FailureCase& the_case) {
   const auto& replicas = the_case.plan.replicas;
   const auto found = std::find_if(replicas.begin(), replicas.end(),
                                   [&](const ReplicaPlan& replica) { return replica.rank == the_case.ending.rank; });
+  return found == replicas.end() ? nullptr : &*found;
+}
+
+StderrSeen stderr_seen(const FailureCase& the_case) {
+  const ReplicaPlan* replica = plan_of(the_case);
+  const bool terminal = replica != nullptr && replica->standard_error == StreamRoute::terminal;
+  return terminal ? StderrSeen::went_to_terminal : StderrSeen::yes;
+}
+
+std::vector<std::string> argv_of(const FailureCase& the_case) {
+  const auto& replicas = the_case.plan.replicas;
   if (the_case.ending.rank == template_rank && !replicas.empty()) return replicas.front().argv;
-  return found == replicas.end() ? std::vector<std::string>{} : found->argv;
+  const ReplicaPlan* replica = plan_of(the_case);
+  return replica == nullptr ? std::vector<std::string>{} : replica->argv;
 }
 
 std::string traceback_of(const FailureCase& the_case) {

@@ -37,6 +37,13 @@ std::string who(const FailureCase& the_case);
 std::string own_words(const FailureCase& the_case);
 std::string own_words(const Ending& ending);
 
+/// What the plan says of the replica; nullptr for the template, and where the plan is not known.
+const ReplicaPlan* plan_of(const FailureCase& the_case);
+
+/// Whether forklift has seen what the replica wrote to stderr.
+enum class StderrSeen { yes, went_to_terminal };
+StderrSeen stderr_seen(const FailureCase& the_case);
+
 /// The command of the replica: argv of the plan; empty if the plan does not have this rank.
 std::vector<std::string> argv_of(const FailureCase& the_case);
 

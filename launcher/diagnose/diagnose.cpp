@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "launcher/diagnose/lost_peer.hpp"
 #include "launcher/diagnose/rules.hpp"
 
 namespace forklift {
@@ -30,7 +31,12 @@ std::optional<RootCause> diagnose(const Plan& plan, const std::vector<Ending>& e
                                   const AttemptEvidence& evidence) {
   const Ending* culprit = find_root_cause(endings);
   if (culprit == nullptr) return std::nullopt;
-  Diagnosis diagnosis = explain(make_case(plan, *culprit, endings, evidence));
+  const FailureCase the_case = make_case(plan, *culprit, endings, evidence);
+  Diagnosis diagnosis = explain(the_case);
+  name_early_leavers(the_case, diagnosis);
+  if (stderr_seen(the_case) == StderrSeen::went_to_terminal && culprit->pid != 0) {
+    diagnosis.evidence.emplace_back("its stderr was the terminal and was not kept");
+  }
   if (!evidence.capabilities_missing.empty()) {
     diagnosis.evidence.push_back(
         fmt::format("not available on this machine: {}", fmt::join(evidence.capabilities_missing, ", ")));

@@ -35,6 +35,7 @@ struct AttemptEvidence {
   std::optional<SharedMemoryFacts> shared_memory;   ///< Read when the first replica died.
   std::optional<std::uint64_t> memory_limit_bytes;  ///< Tightest cgroup limit.
   std::uint64_t memory_total_bytes = 0;
+  std::string executable;                         ///< The file that the replicas' argv[0] stands for.
   std::map<Rank, std::string> error_files;        ///< Raw text of TORCHELASTIC_ERROR_FILE, for ranks that wrote one.
   std::optional<PortHolder> port_holder;          ///< If a fixed port of the plan was busy at the end.
   std::vector<std::string> capabilities_missing;  ///< e.g. "pidfd", for honesty in the evidence.

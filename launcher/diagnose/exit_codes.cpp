@@ -29,8 +29,8 @@ constexpr auto exit_code_texts = std::to_array<ExitCodeText>({
      "A script named a file without execute permission: chmod +x, or name its interpreter."},
     {127, "which a shell uses for a command that was not found",
      "A script named a command that is not on PATH in this environment."},
-    {255, "the usual code of ssh without a connection, and of exit(-1)",
-     "If the program runs ssh or a remote tool, try that connection by hand."},
+    {255, "which is what exit(-1) becomes",
+     "Look in the program for exit(-1) or sys.exit(-1); a remote tool (ssh) that it ran may have left with 255 too."},
 });
 
 const ExitCodeText* text_for(int code) {
@@ -60,9 +60,13 @@ std::string last_stderr_line(const FailureCase& the_case) {
 }
 
 std::string_view where_to_look(const FailureCase& the_case, const std::string& last_line) {
+  if (stderr_seen(the_case) == StderrSeen::went_to_terminal) {
+    return "Its last lines stand above this report, on the terminal.";
+  }
   if (!last_line.empty()) return "Its last lines are the place to start.";
   if (the_case.ending.rank == template_rank) return "Run the program without --template to see where it ends.";
-  return "Run one replica alone to see where it ends: add --num-processes 1.";
+  if (the_case.plan.world_size == 1) return "It said nothing: run it under a debugger to see where it ends.";
+  return "Run one replica alone to see where it ends: --nproc-per-node 1.";
 }
 
 Diagnosis explain_usage_error(const FailureCase& the_case, const std::string& error) {
@@ -88,8 +92,10 @@ std::optional<Diagnosis> explain_exit_code(const FailureCase& the_case) {
   Diagnosis diagnosis = diagnosis_of(the_case, Category::exit_code,
                                      text == nullptr ? Confidence::certain : Confidence::possible, predicate);
   const std::string last = last_stderr_line(the_case);
-  diagnosis.evidence.push_back(last.empty() ? std::string("it printed nothing on stderr")
-                                            : "its last line on stderr: " + last);
+  if (stderr_seen(the_case) == StderrSeen::yes) {
+    diagnosis.evidence.push_back(last.empty() ? std::string("it printed nothing on stderr")
+                                              : "its last line on stderr: " + last);
+  }
   if (text != nullptr) diagnosis.advice.emplace_back(text->advice);
   diagnosis.advice.emplace_back(where_to_look(the_case, last));
   return diagnosis;

@@ -1,38 +1,14 @@
 // find_root_cause: the cause against the collateral.
 #include <algorithm>
-#include <array>
 #include <csignal>
 
 #include "launcher/diagnose/case.hpp"
 #include "launcher/diagnose/diagnose.hpp"
+#include "launcher/diagnose/lost_peer.hpp"
 #include "launcher/diagnose/plain_text.hpp"
 
 namespace forklift {
 namespace {
-
-/// What libraries say when a peer has gone: such a replica is a witness of the failure, not its cause.
-constexpr std::array<std::string_view, 14> peer_loss_texts{
-    "Connection reset by peer",
-    "Connection closed by peer",
-    "Broken pipe",
-    "remote process exited",                         // NCCL
-    "remote process exiting prematurely",            // NCCL
-    "ncclRemoteError",                               // NCCL
-    "Socket closed",                                 // gRPC
-    "failed to connect to all addresses",            // gRPC, when the coordinator is gone
-    "recvValue failed",                              // TCPStore
-    "failed to recv, got 0 bytes",                   // TCPStore
-    "sendBytes failed",                              // TCPStore
-    "another task died",                             // JAX coordination service
-    "The client socket has failed to connect",       // TCPStore, when rank 0 is gone
-    "Watchdog caught collective operation timeout",  // a peer stopped taking part
-};
-
-bool only_lost_a_peer(const Ending& ending) {
-  const std::string words = own_words(ending);
-  return std::any_of(peer_loss_texts.begin(), peer_loss_texts.end(),
-                     [&](std::string_view text) { return contains(words, text); });
-}
 
 bool failed_by_itself(const Ending& ending) { return !succeeded(ending.outcome) && ending.asked == AskedToStop::no; }
 

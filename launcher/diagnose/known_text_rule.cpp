@@ -28,34 +28,50 @@ Confidence one_step_less(Confidence confidence) {
   return Confidence::possible;
 }
 
-/// The interpreter and the script, or the program alone, of a replica's command.
+/// The interpreter and the script, or the program alone, of a replica's command; and the module that it lacks.
 struct Words {
   std::string python = "python3";
   std::string program = "the program";
+  std::string module = "that is missing";
 };
 
-Words words_of(const FailureCase& the_case) {
+/// "No module named 'torch.nn'" → "torch.nn"; empty if that is not said.
+std::string missing_module(std::string_view text) {
+  constexpr std::string_view mark = "No module named ";
+  const std::size_t found = text.rfind(mark);
+  if (found == std::string_view::npos) return {};
+  std::string_view name = text.substr(found + mark.size());
+  name = name.substr(0, name.find_first_of("\n;"));
+  constexpr std::size_t longest = 100;
+  std::string module = one_line(trimmed(name), longest);
+  std::erase(module, '\'');
+  return module;
+}
+
+Words words_of(const FailureCase& the_case, std::string_view text) {
   const std::vector<std::string> argv = argv_of(the_case);
   Words words;
+  if (std::string module = missing_module(text); !module.empty()) words.module = std::move(module);
   if (argv.empty()) return words;
   if (the_case.plan.program_kind == ProgramKind::native) {
     words.program = argv.front();
     return words;
   }
-  words.python = argv.front();
+  words.python = the_case.evidence.executable.empty() ? argv.front() : the_case.evidence.executable;
   const auto program =
       std::find_if(argv.begin() + 1, argv.end(), [](const std::string& word) { return !word.starts_with('-'); });
   if (program != argv.end()) words.program = *program;
   return words;
 }
 
-std::vector<std::string> advice_of(const KnownText& row, const FailureCase& the_case) {
-  const Words words = words_of(the_case);
+std::vector<std::string> advice_of(const KnownText& row, const FailureCase& the_case, std::string_view said) {
+  const Words words = words_of(the_case, said);
   std::vector<std::string> advice;
   for (const std::string_view text : row.advice) {
     if (text.empty()) continue;
     advice.push_back(fmt::format(fmt::runtime(text), fmt::arg("python", words.python),
-                                 fmt::arg("program", words.program), fmt::arg("rank", the_case.ending.rank.value),
+                                 fmt::arg("program", words.program), fmt::arg("module", words.module),
+                                 fmt::arg("rank", the_case.ending.rank.value),
                                  fmt::arg("world_size", the_case.plan.world_size)));
   }
   return advice;
@@ -80,7 +96,7 @@ Diagnosis diagnosis_from(const KnownText& row, Confidence confidence, const Fail
   Diagnosis diagnosis = diagnosis_of(the_case, row.category, confidence, predicate);
   if (!line.empty() && !says_it_best_itself) diagnosis.evidence.push_back(line);
   if (row.category == Category::out_of_memory) add_memory_evidence(the_case, diagnosis);
-  diagnosis.advice = advice_of(row, the_case);
+  diagnosis.advice = advice_of(row, the_case, text);
   return diagnosis;
 }
 

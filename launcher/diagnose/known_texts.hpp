@@ -14,7 +14,8 @@ struct KnownText {
   Category category = Category::python_exception;
   Confidence confidence = Confidence::likely;
   std::string_view predicate;  ///< Continues "Rank 2 (pid 4711) "; empty: "raised Type: text" says it best.
-  /// What to do; empty ones are left out. {python}, {program}, {rank} and {world_size} are filled in.
+  /// What to do; empty ones are left out. {python}, {program}, {module}, {rank} and {world_size} are filled
+  /// in.
   std::array<std::string_view, 3> advice;
 };
 

@@ -8,6 +8,16 @@ constexpr Category exception = Category::python_exception;
 constexpr Confidence certain = Confidence::certain;
 constexpr Confidence likely = Confidence::likely;
 
+constexpr std::string_view one_replica_by_number =
+    "A single replica is started without RANK and MASTER_ADDR in accelerate's manner: start it with --nproc-per-node 1 "
+    "to have them set.";
+constexpr std::string_view emptied_environment =
+    "Something between forklift and the script (sudo, a container) may have emptied the environment.";
+
+constexpr KnownText missing_variable(std::string_view words, std::string_view also, Confidence confidence) {
+  return {{words, also}, exception, confidence, "", {one_replica_by_number, emptied_environment, ""}};
+}
+
 constexpr auto rows = std::to_array<KnownText>({
     // accelerate
     {{"DistributedType", "has no attribute 'TPU'"},
@@ -92,13 +102,11 @@ constexpr auto rows = std::to_array<KnownText>({
      "",
      {"xmp.spawn takes nprocs=None or 1 today: leave the argument out.", "", ""}},
     // torch
-    {{"environment variable", "expected, but not set"},
-     exception,
-     certain,
-     "",
-     {"A single replica is started without RANK and MASTER_ADDR in accelerate's manner: start it with "
-      "--nproc-per-node 1 to have them set.",
-      "Something between forklift and the script (sudo, a container) may have emptied the environment.", ""}},
+    missing_variable("environment variable", "expected, but not set", certain),
+    missing_variable("KeyError: 'RANK'", "", likely),
+    missing_variable("KeyError: 'LOCAL_RANK'", "", likely),
+    missing_variable("KeyError: 'WORLD_SIZE'", "", likely),
+    missing_variable("KeyError: 'MASTER_ADDR'", "", likely),
     {{"Default process group has not been initialized", ""},
      exception,
      certain,

@@ -76,10 +76,17 @@ constexpr auto rows = std::to_array<KnownText>({
      exception,
      certain,
      "",
-     {"Install it for the interpreter that runs the replicas: {python} -m pip install …",
+     {"Install what holds the module {module} for the interpreter that runs the replicas: {python} -m pip install …",
       "If it is installed elsewhere, name that interpreter: --python PATH. A module beside the program is found if its "
       "folder is in PYTHONPATH.",
       ""}},
+    {{"bdb.BdbQuit", ""},
+     exception,
+     likely,
+     "stopped in breakpoint() without a terminal",
+     {"breakpoint() has no terminal here: give it to the replica that shall stop there, --interactive-rank {rank}, and "
+      "start forklift from a terminal.",
+      "Else remove the breakpoint(), or run with PYTHONBREAKPOINT=0.", ""}},
     {{"cannot open shared object file", ""},
      exception,
      certain,

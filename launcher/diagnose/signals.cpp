@@ -24,11 +24,13 @@ constexpr std::string_view see_stack =
     "See which library the last frames are in: a mix of versions (torch, CUDA, NumPy, compiled extensions) is the "
     "usual cause.";
 
+constexpr std::string_view look_into_core =
+    "For the frames of compiled code: let it write a core file (ulimit -c unlimited) and look into that with gdb.";
+constexpr std::string_view ask_faulthandler = "Without a traceback above: run with PYTHONFAULTHANDLER=1.";
+
 // A signal that is not here is taken as sent from outside: its default action ended the replica.
 constexpr auto signal_causes = std::to_array<SignalCause>({
-    {SIGSEGV,
-     Category::segmentation_fault,
-     {see_stack, "Without a traceback above: run with PYTHONFAULTHANDLER=1, or look into the core file with gdb."}},
+    {SIGSEGV, Category::segmentation_fault, {see_stack, look_into_core}},
     {SIGABRT,
      Category::abort,
      {"The lines before the end say which check failed; search for them in the library that printed them.", see_stack}},
@@ -106,14 +108,34 @@ bool looks_like_stack_overflow(const Diagnosis& diagnosis) {
   return contains(diagnosis.traceback, "\n  ...\n") || diagnosis.traceback.ends_with("\n  ...");
 }
 
-void add_advice(int signal, const SignalCause& cause, Diagnosis& diagnosis) {
+bool is_set(std::string_view name, const std::vector<EnvironmentVariable>& variables) {
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const EnvironmentVariable& variable) { return variable.name == name; });
+}
+
+bool left_a_core(const Outcome& outcome) {
+  const auto* signalled = std::get_if<Signalled>(&outcome);
+  return signalled != nullptr && signalled->core_dumped;
+}
+
+/// A Python program without faulthandler: forklift sets it, unless the user has a setting of his own.
+bool lacks_faulthandler(const FailureCase& the_case) {
+  return the_case.plan.program_kind == ProgramKind::python && !is_set("PYTHONFAULTHANDLER", the_case.plan.environment);
+}
+
+void add_advice(const FailureCase& the_case, int signal, const SignalCause& cause, Diagnosis& diagnosis) {
   if (signal == SIGSEGV && looks_like_stack_overflow(diagnosis)) {
     diagnosis.advice.emplace_back(
         "The stack is more than 100 calls deep: an endless recursion, or one that needs a larger stack (`ulimit -s`, "
         "threading.stack_size).");
   }
   for (const std::string_view advice : cause.advice) {
-    if (!advice.empty()) diagnosis.advice.emplace_back(advice);
+    const bool done = advice == look_into_core && left_a_core(the_case.ending.outcome);
+    if (!advice.empty() && !done) diagnosis.advice.emplace_back(advice);
+  }
+  const bool native_stack = signal == SIGSEGV || signal == SIGABRT;
+  if (native_stack && diagnosis.traceback.empty() && lacks_faulthandler(the_case)) {
+    diagnosis.advice.emplace_back(ask_faulthandler);
   }
 }
 
@@ -144,7 +166,7 @@ std::optional<Diagnosis> explain_signal(const FailureCase& the_case) {
   if (the_case.python) {
     diagnosis.evidence.push_back("it had printed before: " + exception_headline(the_case.python->exception));
   }
-  add_advice(signalled->signal, cause, diagnosis);
+  add_advice(the_case, signalled->signal, cause, diagnosis);
   if (signalled->core_dumped) {
     diagnosis.advice.emplace_back("The core file holds the native stack: coredumpctl gdb, or gdb PROGRAM core");
   }
@@ -161,7 +183,7 @@ std::optional<Diagnosis> explain_shell_signal(const FailureCase& the_case) {
                    fmt::format("exited with code {}, which is how a shell reports that its child was killed by {}",
                                exited->code, with_meaning(signal)));
   add_last_words(the_case, diagnosis);
-  add_advice(signal, cause, diagnosis);
+  add_advice(the_case, signal, cause, diagnosis);
   return diagnosis;
 }
 

@@ -143,8 +143,7 @@ constexpr auto start_failure_texts = std::to_array<StartFailureText>({
      any_error,
      Confidence::certain,
      "ended without reaching its fork point, from where the replicas would have continued",
-     {"Call forklift::fork_point() (in Python forklift.fork_point()) where the program has loaded what its replicas "
-      "share.",
+     {"Call forklift::fork_point() where the program has loaded what its replicas share.",
       "A program without a fork point is started without --template: once per replica."}},
     {StartStep::execute,
      EPERM,

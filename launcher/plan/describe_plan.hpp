@@ -10,6 +10,9 @@
 
 namespace forklift {
 
+/// What supervises the job and where its files go, one line each, as far as it was asked for; part of plan_text.
+std::string supervision_text(const Plan& plan);
+
 /// For people: what is common once, then what differs between replicas, then origins and warnings. At most 80 columns
 /// where values allow it; a world of many replicas is cut short. Ends with a newline.
 std::string plan_text(const Plan& plan);

@@ -131,8 +131,10 @@ Result<Devices> usable_devices(const LaunchRequest& request, const HostFacts& ho
     devices.sight = DeviceSight::list;
     devices.origin = origin_of(request, "gpu-ids", "--gpu-ids");
     if (present.empty()) {
-      devices.warnings.push_back(
-          fmt::format("--gpu-ids {}: no accelerator was found on {}", request.gpu_ids, host.hostname));
+      return Error{ErrorKind::usage,
+                   fmt::format("--gpu-ids {}: no GPU was found on {}; expected devices that `forklift env` shows, or "
+                               "--cpu",
+                               request.gpu_ids, host.hostname)};
     }
   } else if (const auto exported = environment.find(devices.visibility_variable);
              exported != environment.end() && !present.empty()) {
@@ -146,7 +148,10 @@ Result<Devices> usable_devices(const LaunchRequest& request, const HostFacts& ho
     devices.origin = "found on this host";
   }
   if (request.device == DeviceChoice::gpu && devices.ids.empty()) {
-    devices.warnings.push_back(fmt::format("accelerators were asked for, but none was found on {}", host.hostname));
+    const std::string why = present.empty() ? "" : fmt::format(" may be used ({})", devices.origin);
+    return Error{ErrorKind::usage,
+                 fmt::format("--multi-gpu: no GPU{} on {}; expected one that `forklift env` shows, or --cpu",
+                             why.empty() ? " was found" : why, host.hostname)};
   }
   const bool one_each =
       request.device_visibility == DeviceVisibility::virtual_local_rank || request.framework == Framework::tensorflow;

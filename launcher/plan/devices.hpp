@@ -31,7 +31,7 @@ struct Devices {
 };
 
 /// The accelerators left after `--cpu`, `--gpu-ids` and an exported visibility variable.
-/// Error (usage): `--gpu-ids` is not a list of devices of this host.
+/// Error (usage): `--gpu-ids` is not a list of devices of this host; `--multi-gpu` where there is none to be used.
 Result<Devices> usable_devices(const LaunchRequest& request, const HostFacts& host, const Environment& environment);
 
 /// The device of each of `replicas` local replicas, for DeviceSight::one_each.

@@ -41,6 +41,7 @@ Plan copied_from(const LaunchRequest& request, const PlanInputs& inputs) {
   plan.memory = request.memory;
   plan.isolation = request.isolation;
   plan.model = request.model;
+  plan.log_dir = request.log_dir;
   plan.origins = request.origins;
   plan.warnings = request.warnings;
   return plan;

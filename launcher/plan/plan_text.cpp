@@ -69,7 +69,7 @@ std::string common_part(const Plan& plan) {
   text += ports_text(plan);
   text += fmt::format("  prefix      {}\n", plan.prefix_template.empty() ? "none" : shell_word(plan.prefix_template));
   if (plan.interactive_rank) text += fmt::format("  terminal    rank {}\n", plan.interactive_rank->value);
-  return text;
+  return text + supervision_text(plan);
 }
 
 /// The value, and its origin behind it where the line has room, else below it.

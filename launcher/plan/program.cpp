@@ -78,6 +78,13 @@ Result<ProgramCommand> plan_program(const LaunchRequest& request, const PlanInpu
     return Error{ErrorKind::usage, "no PROGRAM was given; expected: forklift launch [options] PROGRAM [arguments…]"};
   }
   const Runner runner = choose_runner(request, inputs.program);
+  if (runner != Runner::itself && request.start_method == StartMethod::from_template) {
+    return Error{
+        ErrorKind::usage,
+        fmt::format("--template: '{}' is a Python program, and the Python module that gives it a fork point is "
+                    "not part of this version; expected a program that calls forklift::fork_point()",
+                    request.program)};
+  }
   if (runner != Runner::python_module) {
     const auto checked = check_file(request, inputs.program);
     if (!checked) return checked.error();

@@ -98,8 +98,9 @@ struct DiagnoseAttempt {
 };
 struct Finish {
   RunResult result;
-  int stop_signal;
-};  ///< Last action of a run. stop_signal: 0 or the outside signal.
+  int stop_signal;             ///< 0 or the signal that stopped the run.
+  std::optional<Asker> asker;  ///< Who wanted the end of an interrupted run.
+};                             ///< Last action of a run.
 
 using Action = std::variant<ReservePorts, StartGroup, CancelStart, StopReplicas, KillReplicas, PassSignal,
                             AbandonReplicas, SweepDescendants, NameLeftovers, DiagnoseAttempt, Finish>;

@@ -153,7 +153,9 @@ void GroupMachine::on(const AttemptDiagnosed& diagnosed, Turn& turn) {
 void GroupMachine::finish(RunResult result, Turn& turn) {
   state_ = Finished{};
   time_.cancel();
-  turn.actions.push_back(Finish{result, result == RunResult::interrupted ? requests_.first_signal() : 0});
+  const bool stopped = result == RunResult::interrupted;
+  turn.actions.push_back(
+      Finish{result, stopped ? requests_.first_signal() : 0, stopped ? requests_.first_asker() : std::nullopt});
 }
 
 // ---- from outside -------------------------------------------------------------------------------------------------

@@ -56,9 +56,12 @@ class StopRequests {
   [[nodiscard]] bool any() const { return first_signal_ != 0; }
   /// The signal of the first request, which is the one that stopped the run; 0: none.
   [[nodiscard]] int first_signal() const { return first_signal_; }
+  /// Who made the first request.
+  [[nodiscard]] std::optional<Asker> first_asker() const { return first_asker_; }
 
  private:
   int first_signal_ = 0;
+  std::optional<Asker> first_asker_;
   std::optional<Instant> interrupted_at_;  ///< The first SIGINT from the terminal.
 };
 

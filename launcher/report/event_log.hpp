@@ -57,8 +57,23 @@ struct RunEvent {
 /// One line of JSON, ending in '\n'.
 std::string event_line(const RunEvent& event);
 
-/// The report of a run whose supervisor was killed: replicas without an end are Lost, exit status 125. Lines that
-/// cannot be read (a torn last one) are skipped and counted in a note.
-Result<RunReport> rebuild_report(std::string_view events_jsonl, const std::string& run_directory);
+/// Whether anybody still supervises a run.
+enum class RunLife : std::uint8_t {
+  ended,    ///< Nobody does.
+  running,  ///< Its supervisor lives.
+  unknown,  ///< The file system keeps no locks: nobody can tell.
+};
+
+/// What can be seen of the launcher of a run from here.
+struct RunHolder {
+  RunLife life = RunLife::ended;
+  int launcher_pid = 0;  ///< The process that the user started; 0: not visible from here.
+};
+
+/// The report of a run that has not written its own. It still goes on: so says the report, and replicas without an end
+/// are running. Else forklift was killed: they are Lost, exit status 125. Lines that cannot be read (a torn last one)
+/// are skipped and counted in a note.
+Result<RunReport> rebuild_report(std::string_view events_jsonl, const std::string& run_directory,
+                                 const RunHolder& holder = {});
 
 }  // namespace forklift

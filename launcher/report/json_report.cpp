@@ -33,6 +33,8 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json null_if_empty(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 Json to_json(const std::optional<RootCause>& cause) {
   if (!cause) return nullptr;
   const Diagnosis& diagnosis = cause->diagnosis;
@@ -56,7 +58,7 @@ Json to_json(const ReplicaReport& replica) {
           {"local_rank", replica.local_rank.value},
           {"pid", replica.pid},
           {"attempt", replica.attempt.value},
-          {"outcome", outcome_to_json(replica.outcome)},
+          {"outcome", replica.role == ReplicaRole::running ? Json(nullptr) : outcome_to_json(replica.outcome)},
           {"asked", asked_name(replica.asked)},
           {"role", role_name(replica.role)},
           {"started_s", rounded(replica.started_s)},
@@ -66,7 +68,9 @@ Json to_json(const ReplicaReport& replica) {
           {"cpu_system_s", rounded(replica.cpu_system_s)},
           {"last_step", or_null(replica.last_step)},
           {"last_beat_s", replica.last_beat_s ? Json(rounded(*replica.last_beat_s)) : Json(nullptr)},
-          {"last_lines", replica.last_lines}};
+          {"last_lines", replica.last_lines},
+          {"stdout_file", null_if_empty(replica.stdout_file)},
+          {"stderr_file", null_if_empty(replica.stderr_file)}};
 }
 
 Json to_json(const std::optional<TemplateReport>& process) {
@@ -105,9 +109,13 @@ Json to_json(const RunReport& report) {
           {"command", report.command},
           {"started", report.started},
           {"ended", report.ended},
-          {"exit_status", report.exit_status},
+          {"exit_status", report.result == RunResult::running ? Json(nullptr) : Json(report.exit_status)},
           {"result", result_name(report.result)},
           {"stop_signal", report.stop_signal == 0 ? Json(nullptr) : Json(report.stop_signal)},
+          {"ended_by", ended_by_name(report.ended_by)},
+          {"time_limit_s", or_null(report.time_limit_s)},
+          {"launcher_error", null_if_empty(report.launcher_error)},
+          {"launcher_pid", report.launcher_pid == 0 ? Json(nullptr) : Json(report.launcher_pid)},
           {"world_size", report.world_size},
           {"root_cause", to_json(report.root_cause)},
           {"attempts", list_of(report.attempts)},
@@ -153,9 +161,9 @@ ReplicaReport read_replica(ReportFields fields) {
   replica.local_rank = LocalRank{fields.natural("local_rank")};
   replica.pid = fields.natural("pid");
   replica.attempt = Attempt{fields.natural("attempt")};
-  replica.outcome = outcome_from_json(fields.object("outcome"));
-  replica.asked = fields.word("asked", asked_of_name);
   replica.role = fields.word("role", role_of_name);
+  if (replica.role != ReplicaRole::running) replica.outcome = outcome_from_json(fields.object("outcome"));
+  replica.asked = fields.word("asked", asked_of_name);
   replica.started_s = fields.number("started_s");
   replica.ended_s = fields.number("ended_s");
   replica.peak_rss_bytes = fields.count_or_null("peak_rss_bytes");
@@ -164,6 +172,8 @@ ReplicaReport read_replica(ReportFields fields) {
   if (fields.has("last_step")) replica.last_step = fields.wide_integer_or_null("last_step");
   if (fields.has("last_beat_s")) replica.last_beat_s = fields.number_or_null("last_beat_s");
   replica.last_lines = fields.texts("last_lines");
+  if (fields.has("stdout_file")) replica.stdout_file = fields.text_or_null("stdout_file").value_or("");
+  if (fields.has("stderr_file")) replica.stderr_file = fields.text_or_null("stderr_file").value_or("");
   return replica;
 }
 
@@ -211,9 +221,13 @@ RunReport read_report(ReportFields fields) {
   report.command = fields.texts("command");
   report.started = fields.text("started");
   report.ended = fields.text("ended");
-  report.exit_status = fields.integer("exit_status");
+  report.exit_status = fields.integer_or_null("exit_status").value_or(0);
   report.result = fields.word("result", result_of_name);
   report.stop_signal = fields.integer_or_null("stop_signal").value_or(0);
+  if (fields.has("ended_by")) report.ended_by = fields.word("ended_by", ended_by_of_name);
+  if (fields.has("time_limit_s")) report.time_limit_s = fields.number_or_null("time_limit_s");
+  if (fields.has("launcher_error")) report.launcher_error = fields.text_or_null("launcher_error").value_or("");
+  if (fields.has("launcher_pid")) report.launcher_pid = fields.natural_or_null("launcher_pid").value_or(0);
   report.world_size = fields.natural("world_size");
   report.root_cause = read_root_cause_of(fields);
   report.attempts = read_list(fields, "attempts", read_attempt);

@@ -9,6 +9,7 @@
 #include "launcher/diagnose/plain_text.hpp"
 #include "launcher/report/event_log.hpp"
 #include "launcher/report/event_words.hpp"
+#include "launcher/report/report_words.hpp"
 #include "launcher/report/summarize.hpp"
 
 namespace forklift {
@@ -46,6 +47,8 @@ class Retelling {
         break;
       case RunEventKind::run_ended:
         exit_status_ = event.exit_status.value_or(launcher_failed);
+        facts_.ended_by = ended_by_of_name(event.note).value_or(EndedBy::nobody);
+        if (event.signal) facts_.stop_signal = *event.signal;
         break;
       case RunEventKind::signal_sent:
       case RunEventKind::stranger_reaped:
@@ -65,15 +68,21 @@ class Retelling {
 
   [[nodiscard]] bool began() const { return began_; }
 
-  RunReport finish(const std::string& run_directory) && {
+  RunReport finish(const std::string& run_directory, const RunHolder& holder) && {
+    const bool runs = !exit_status_ && holder.life == RunLife::running;
     close_attempt();
     facts_.run_directory = run_directory;
-    facts_.ended = last_wall_;
-    facts_.result = result();
+    facts_.ended = runs ? "" : last_wall_;
+    facts_.result = runs ? RunResult::running : result();
+    if (!exit_status_ && !runs) facts_.ended_by = EndedBy::launcher;
     facts_.endings = endings();
-    add_notes();
+    add_notes(runs ? RunLife::running : holder.life);
     RunReport report = summarize(plan_, std::move(facts_));
-    report.exit_status = exit_status_.value_or(launcher_failed);
+    report.exit_status = runs ? 0 : exit_status_.value_or(launcher_failed);
+    if (runs) report.launcher_pid = holder.launcher_pid;
+    for (ReplicaReport& replica : report.replicas) {
+      if (runs && !replicas_.at(replica.rank).ended) replica.role = ReplicaRole::running;
+    }
     return report;
   }
 
@@ -158,11 +167,19 @@ class Retelling {
     return stopped ? RunResult::interrupted : RunResult::failed;
   }
 
-  void add_notes() {
-    facts_.notes.emplace_back(
-        exit_status_ ? "this report was put together again from events.jsonl: output and resource usage are not in it"
-                     : "forklift's supervisor was killed before it could write the report: this one was put together "
-                       "from events.jsonl");
+  void add_notes(RunLife life) {
+    if (exit_status_) {
+      facts_.notes.emplace_back(
+          "this report was put together again from events.jsonl: output and resource usage are not in it");
+    } else if (life == RunLife::unknown) {
+      facts_.notes.emplace_back(
+          "the end of the run is not recorded, and the file system of its directory keeps no locks: it may also be "
+          "still running");
+    } else if (life == RunLife::ended) {
+      facts_.notes.emplace_back(
+          "forklift's supervisor was killed before it could write the report: this one was put together from "
+          "events.jsonl");
+    }
     if (skipped_ > 0) {
       facts_.notes.push_back(
           fmt::format("{} line{} of events.jsonl could not be read", skipped_, skipped_ == 1 ? "" : "s"));
@@ -182,7 +199,8 @@ class Retelling {
 
 }  // namespace
 
-Result<RunReport> rebuild_report(std::string_view events_jsonl, const std::string& run_directory) {
+Result<RunReport> rebuild_report(std::string_view events_jsonl, const std::string& run_directory,
+                                 const RunHolder& holder) {
   Retelling retelling;
   for (const std::string_view line : split_lines(events_jsonl)) {
     if (trimmed(line).empty()) continue;
@@ -197,7 +215,7 @@ Result<RunReport> rebuild_report(std::string_view events_jsonl, const std::strin
         ErrorKind::usage,
         fmt::format("{}/events.jsonl: no readable 'run_started' event, so there is no run to report", run_directory)};
   }
-  return std::move(retelling).finish(run_directory);
+  return std::move(retelling).finish(run_directory, holder);
 }
 
 }  // namespace forklift

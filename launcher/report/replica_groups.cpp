@@ -16,6 +16,14 @@ constexpr std::size_t most_ranges = 16;
 
 bool is_polite(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
 
+/// How it ended, without a verb: the line may be about one replica or about many.
+std::string end_of(const ReplicaReport& replica) {
+  constexpr std::string_view verb = "was ";
+  std::string words = describe(replica.outcome);
+  if (words.starts_with(verb)) words.erase(0, verb.size());
+  return words;
+}
+
 /// How a replica ended that forklift had asked to.
 std::string words_when_asked(const ReplicaReport& replica) {
   if (const auto* signalled = std::get_if<Signalled>(&replica.outcome)) {
@@ -25,14 +33,22 @@ std::string words_when_asked(const ReplicaReport& replica) {
     }
   }
   if (std::holds_alternative<Lost>(replica.outcome)) {
-    return replica.pid == 0 ? "never started" : describe(replica.outcome);
+    return replica.pid == 0 ? "never started" : end_of(replica);
   }
-  return fmt::format("stopped by forklift, {}", describe(replica.outcome));
+  return fmt::format("stopped by forklift, {}", end_of(replica));
 }
 
-std::string words_for(const ReplicaReport& replica) {
+/// How a replica ended that failed as the root cause did.
+std::string words_when_alike(const ReplicaReport& replica, const RunReport& report) {
+  const bool raised = report.root_cause && !report.root_cause->diagnosis.traceback.empty();
+  return raised ? "raised the same error" : fmt::format("failed the same way: {}", end_of(replica));
+}
+
+std::string words_for(const ReplicaReport& replica, const RunReport& report) {
+  if (replica.role == ReplicaRole::failed_alike) return words_when_alike(replica, report);
+  if (replica.role == ReplicaRole::running) return "running";
   if (succeeded(replica.outcome)) return "succeeded";
-  return replica.asked == AskedToStop::no ? describe(replica.outcome) : words_when_asked(replica);
+  return replica.asked == AskedToStop::no ? end_of(replica) : words_when_asked(replica);
 }
 
 }  // namespace
@@ -61,7 +77,7 @@ std::vector<std::string> other_replicas(const RunReport& report) {
   std::map<std::string, std::vector<int>> ranks_of;
   for (const ReplicaReport& replica : report.replicas) {
     if (replica.role == ReplicaRole::root_cause) continue;
-    const std::string kind = words_for(replica);
+    const std::string kind = words_for(replica, report);
     std::vector<int>& ranks = ranks_of[kind];
     if (ranks.empty()) kinds.push_back(kind);
     ranks.push_back(replica.rank.value);

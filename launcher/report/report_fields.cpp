@@ -60,6 +60,12 @@ std::string ReportFields::text(const char* key) {
   return {};
 }
 
+std::optional<std::string> ReportFields::text_or_null(const char* key) {
+  const Json* value = find(key, "a text or null");
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  return text(key);
+}
+
 std::vector<std::string> ReportFields::texts(const char* key) {
   constexpr std::string_view expected = "a list of texts";
   const Json* value = find(key, expected);

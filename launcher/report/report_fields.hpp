@@ -22,6 +22,7 @@ class ReportFields {
   ReportFields(const Json& value, std::string place, std::optional<Error>& error);
 
   [[nodiscard]] std::string text(const char* key);
+  [[nodiscard]] std::optional<std::string> text_or_null(const char* key);
   [[nodiscard]] std::vector<std::string> texts(const char* key);
   [[nodiscard]] int integer(const char* key);
   /// `lowest` … `highest`; `lowest` after an error.

@@ -12,7 +12,8 @@ namespace forklift {
 enum class TextStyle { plain, coloured };
 
 /// One sentence, the traceback or last lines of the culprit, the advice, then one line per other replica, folded by
-/// kind. Empty for a run that succeeded without notes. Ends in a newline otherwise.
+/// kind, and one per earlier attempt. Empty for a run that succeeded at once and without notes. Ends in a newline
+/// otherwise.
 std::string text_report(const RunReport& report, TextStyle style);
 
 /// report.json, `version` 1, indented by two, ends in a newline. Never fails: invalid UTF-8

@@ -49,8 +49,28 @@ std::string_view result_name(RunResult result) {
       return "failed";
     case RunResult::interrupted:
       return "interrupted";
+    case RunResult::running:
+      return "running";
   }
   return "failed";
+}
+
+std::string_view ended_by_name(EndedBy ender) {
+  switch (ender) {
+    case EndedBy::nobody:
+      return "nobody";
+    case EndedBy::terminal:
+      return "terminal";
+    case EndedBy::outside:
+      return "outside";
+    case EndedBy::time_limit:
+      return "time_limit";
+    case EndedBy::launcher:
+      return "launcher";
+    case EndedBy::host:
+      return "host";
+  }
+  return "nobody";
 }
 
 std::string_view role_name(ReplicaRole role) {
@@ -61,6 +81,10 @@ std::string_view role_name(ReplicaRole role) {
       return "root_cause";
     case ReplicaRole::collateral:
       return "collateral";
+    case ReplicaRole::failed_alike:
+      return "failed_alike";
+    case ReplicaRole::running:
+      return "running";
   }
   return "collateral";
 }
@@ -78,12 +102,19 @@ std::string_view asked_name(AskedToStop asked) {
 }
 
 std::optional<RunResult> result_of_name(std::string_view name) {
-  constexpr std::array all{RunResult::succeeded, RunResult::failed, RunResult::interrupted};
+  constexpr std::array all{RunResult::succeeded, RunResult::failed, RunResult::interrupted, RunResult::running};
   return find_by_name(all, result_name, name);
 }
 
+std::optional<EndedBy> ended_by_of_name(std::string_view name) {
+  constexpr std::array all{EndedBy::nobody,     EndedBy::terminal, EndedBy::outside,
+                           EndedBy::time_limit, EndedBy::launcher, EndedBy::host};
+  return find_by_name(all, ended_by_name, name);
+}
+
 std::optional<ReplicaRole> role_of_name(std::string_view name) {
-  constexpr std::array all{ReplicaRole::succeeded, ReplicaRole::root_cause, ReplicaRole::collateral};
+  constexpr std::array all{ReplicaRole::succeeded, ReplicaRole::root_cause, ReplicaRole::collateral,
+                           ReplicaRole::failed_alike, ReplicaRole::running};
   return find_by_name(all, role_name, name);
 }
 

@@ -11,10 +11,12 @@
 namespace forklift {
 
 std::string_view result_name(RunResult result);
+std::string_view ended_by_name(EndedBy ender);
 std::string_view role_name(ReplicaRole role);
 std::string_view asked_name(AskedToStop asked);
 
 std::optional<RunResult> result_of_name(std::string_view name);
+std::optional<EndedBy> ended_by_of_name(std::string_view name);
 std::optional<ReplicaRole> role_of_name(std::string_view name);
 std::optional<AskedToStop> asked_of_name(std::string_view name);
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <utility>
 
 #include "launcher/diagnose/plain_text.hpp"
+#include "launcher/diagnose/same_failure.hpp"
 
 namespace forklift {
 namespace {
@@ -37,12 +39,26 @@ std::vector<std::string> last_lines_of(std::string_view tail) {
   return last_lines(tail, kept_lines);
 }
 
-ReplicaRole role_of(const Ending& ending, const std::optional<RootCause>& root_cause) {
-  if (root_cause && root_cause->rank == ending.rank) return ReplicaRole::root_cause;
-  return succeeded(ending.outcome) ? ReplicaRole::succeeded : ReplicaRole::collateral;
+/// The root cause of the run, and how to know its like.
+struct Culprit {
+  Rank rank;
+  FailureWords words;
+};
+
+std::optional<Culprit> find_culprit(const std::vector<Ending>& endings, const std::optional<RootCause>& root_cause) {
+  for (const Ending& ending : endings) {
+    if (root_cause && root_cause->rank == ending.rank) return Culprit{ending.rank, FailureWords(ending)};
+  }
+  return std::nullopt;
 }
 
-ReplicaReport replica_report(const Ending& ending, const std::optional<RootCause>& root_cause) {
+ReplicaRole role_of(const Ending& ending, const std::optional<Culprit>& culprit) {
+  if (culprit && culprit->rank == ending.rank) return ReplicaRole::root_cause;
+  if (succeeded(ending.outcome)) return ReplicaRole::succeeded;
+  return culprit && culprit->words.shared_by(ending) ? ReplicaRole::failed_alike : ReplicaRole::collateral;
+}
+
+ReplicaReport replica_report(const Ending& ending, const std::optional<Culprit>& culprit) {
   ReplicaReport replica;
   replica.rank = ending.rank;
   replica.local_rank = ending.local_rank;
@@ -50,7 +66,7 @@ ReplicaReport replica_report(const Ending& ending, const std::optional<RootCause
   replica.pid = ending.pid;
   replica.outcome = ending.outcome;
   replica.asked = ending.asked;
-  replica.role = role_of(ending, root_cause);
+  replica.role = role_of(ending, culprit);
   replica.started_s = ending.started_s;
   replica.ended_s = ending.ended_s;
   replica.peak_rss_bytes = ending.peak_rss_bytes;
@@ -66,9 +82,10 @@ ReplicaReport replica_report(const Ending& ending, const std::optional<RootCause
 std::vector<ReplicaReport> replica_reports(std::vector<Ending> endings, const std::optional<RootCause>& root_cause) {
   std::sort(endings.begin(), endings.end(),
             [](const Ending& left, const Ending& right) { return left.rank < right.rank; });
+  const std::optional<Culprit> culprit = find_culprit(endings, root_cause);
   std::vector<ReplicaReport> replicas;
   replicas.reserve(endings.size());
-  for (const Ending& ending : endings) replicas.push_back(replica_report(ending, root_cause));
+  for (const Ending& ending : endings) replicas.push_back(replica_report(ending, culprit));
   return replicas;
 }
 
@@ -97,9 +114,20 @@ RunReport summarize(const Plan& plan, RunFacts facts) {
   report.exit_status = exit_status_of(facts.result, facts.stop_signal, report.root_cause);
   report.result = facts.result;
   report.stop_signal = facts.stop_signal;
+  report.ended_by = facts.ended_by;
+  report.launcher_error = std::move(facts.launcher_error);
+  if (report.ended_by == EndedBy::time_limit && plan.time.limit) {
+    report.time_limit_s = std::chrono::duration<double>(*plan.time.limit).count();
+  }
   report.world_size = plan.world_size;
   report.attempts = std::move(facts.attempts);
   report.replicas = replica_reports(std::move(facts.endings), report.root_cause);
+  for (ReplicaReport& replica : report.replicas) {
+    const auto files = facts.log_files.find(replica.rank);
+    if (files == facts.log_files.end()) continue;
+    replica.stdout_file = files->second.standard_output;
+    replica.stderr_file = files->second.standard_error;
+  }
   report.template_process = template_report(facts.template_ending);
   report.model = std::move(facts.model);
   report.leftovers = std::move(facts.leftovers);
@@ -110,6 +138,7 @@ RunReport summarize(const Plan& plan, RunFacts facts) {
 int exit_status_of(RunResult result, int stop_signal, const std::optional<RootCause>& root_cause) {
   switch (result) {
     case RunResult::succeeded:
+    case RunResult::running:
       return 0;
     case RunResult::interrupted:
       return signal_base + (stop_signal == 0 ? SIGTERM : stop_signal);

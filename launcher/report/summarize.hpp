@@ -1,6 +1,7 @@
 // Endings + diagnosis → RunReport, and the exit status.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,12 @@ struct TemplateEnding {
   State state = State::alive;
 };
 
+/// The files of one replica's output; empty: there is none.
+struct LogFiles {
+  std::string standard_output;
+  std::string standard_error;
+};
+
 /// What the loop has collected when the policy says Finish.
 struct RunFacts {
   std::string run_directory;
@@ -25,7 +32,10 @@ struct RunFacts {
   std::string ended;
   RunResult result = RunResult::succeeded;
   int stop_signal = 0;
-  std::vector<Ending> endings;  ///< Of the last attempt, any order.
+  EndedBy ended_by = EndedBy::nobody;
+  std::string launcher_error;
+  std::vector<Ending> endings;         ///< Of the last attempt, any order.
+  std::map<Rank, LogFiles> log_files;  ///< Of the last attempt.
   std::optional<TemplateEnding> template_ending;
   std::optional<ModelReport> model;
   std::vector<AttemptReport> attempts;  ///< One per attempt, in order; the last one's root cause is the run's.

@@ -72,23 +72,61 @@ const ReplicaReport* culprit_of(const RunReport& report) {
   return found == report.replicas.end() ? nullptr : &*found;
 }
 
+/// What became of the launcher before its replicas had ended; empty: nothing.
+std::string_view loss_of_launcher(const RunReport& report) {
+  if (report.ended_by == EndedBy::launcher) return "forklift itself was killed";
+  return report.ended_by == EndedBy::host ? "the program that launched the replicas is gone" : "";
+}
+
 std::string failed_sentence(const RunReport& report) {
   if (report.root_cause) return report.root_cause->diagnosis.summary;
+  if (!report.launcher_error.empty()) return fmt::format("The job failed: {}.", report.launcher_error);
+  if (const auto loss = loss_of_launcher(report); !loss.empty()) {
+    return fmt::format("The job failed because {}: its replicas were ended with it.", loss);
+  }
   return "The job failed, but no replica failed by itself.";
+}
+
+std::string succeeded_sentence(const RunReport& report) {
+  const std::size_t restarts = report.attempts.empty() ? 0 : report.attempts.size() - 1;
+  if (restarts == 0) return "The job succeeded.";
+  return fmt::format("The job succeeded after {} restart{}.", restarts, restarts == 1 ? "" : "s");
+}
+
+std::string running_sentence(const RunReport& report) {
+  return fmt::format("The job is still running, since {}{}.", report.started,
+                     report.launcher_pid == 0 ? "" : fmt::format(" (pid {})", report.launcher_pid));
+}
+
+std::string stopped_sentence(const RunReport& report) {
+  if (report.ended_by == EndedBy::time_limit) {
+    return report.time_limit_s ? fmt::format("The job was stopped: its time limit of {} s (--time-limit) was reached.",
+                                             *report.time_limit_s)
+                               : "The job was stopped: its time limit (--time-limit) was reached.";
+  }
+  if (report.ended_by == EndedBy::terminal) {
+    return fmt::format("The job was stopped by its user ({}).", signal_name(report.stop_signal));
+  }
+  const std::string by = report.stop_signal == 0 ? "" : " by " + signal_name(report.stop_signal);
+  return fmt::format("The job was stopped{} from outside.", by);
 }
 
 void write_first_line(const RunReport& report, Page& page) {
   switch (report.result) {
     case RunResult::succeeded:
-      page.line("forklift: The job succeeded.");
+      page.line("forklift: " + succeeded_sentence(report));
       return;
-    case RunResult::interrupted: {
-      const std::string by = report.stop_signal == 0 ? "" : " by " + signal_name(report.stop_signal);
-      page.emphasised(Emphasis::warning, fmt::format("forklift: The job was stopped{} from outside.", by));
+    case RunResult::running:
+      page.line("forklift: " + running_sentence(report));
       return;
-    }
+    case RunResult::interrupted:
+      page.emphasised(Emphasis::warning, "forklift: " + stopped_sentence(report));
+      return;
     case RunResult::failed:
       page.emphasised(Emphasis::failure, "forklift: " + failed_sentence(report));
+      if (const auto loss = loss_of_launcher(report); report.root_cause && !loss.empty()) {
+        page.line(fmt::format("Besides, {}: the other replicas were ended with it.", loss));
+      }
       return;
   }
 }
@@ -115,6 +153,15 @@ void write_words_of_culprit(const RunReport& report, Page& page) {
     const std::string text = fmt::format("  [{}] {}", speaker, line);
     page.line(std::string_view(text).substr(0, text.find_last_not_of(' ') + 1));
   }
+}
+
+/// Where its whole output is, of which the report shows the end.
+void write_files_of_culprit(const RunReport& report, Page& page) {
+  const ReplicaReport* culprit = culprit_of(report);
+  if (culprit == nullptr || (culprit->stdout_file.empty() && culprit->stderr_file.empty())) return;
+  page.blank();
+  if (!culprit->stderr_file.empty()) page.line(fmt::format("its stderr: {}", culprit->stderr_file));
+  if (!culprit->stdout_file.empty()) page.line(fmt::format("its stdout: {}", culprit->stdout_file));
 }
 
 void write_last_heartbeat(const RunReport& report, Page& page) {
@@ -150,8 +197,9 @@ void write_advice(const Diagnosis& diagnosis, Page& page) {
 
 void write_root_cause(const RunReport& report, Page& page) {
   if (!report.root_cause) return;
-  if (report.result == RunResult::interrupted) page.line(report.root_cause->diagnosis.summary);
+  if (report.result != RunResult::failed) page.line(report.root_cause->diagnosis.summary);
   write_words_of_culprit(report, page);
+  write_files_of_culprit(report, page);
   write_last_heartbeat(report, page);
   write_evidence(report.root_cause->diagnosis, page);
   write_advice(report.root_cause->diagnosis, page);
@@ -161,7 +209,8 @@ void write_root_cause(const RunReport& report, Page& page) {
 void write_earlier_attempts(const RunReport& report, Page& page) {
   for (std::size_t at = 0; at + 1 < report.attempts.size(); ++at) {
     const AttemptReport& attempt = report.attempts[at];
-    const std::string why = attempt.root_cause ? attempt.root_cause->diagnosis.summary : "It was restarted.";
+    const std::string why =
+        attempt.root_cause ? attempt.root_cause->diagnosis.summary : "It failed, but no replica failed by itself.";
     page.wrapped(fmt::format("attempt {}: ", attempt.attempt.value), why);
   }
 }
@@ -190,7 +239,7 @@ void write_others(const RunReport& report, Page& page) {
   }
   if (report.model) write_model(*report.model, page);
   for (const std::string& note : report.notes) page.wrapped("note: ", note);
-  if (!report.run_id.empty()) {
+  if (!report.run_id.empty() && report.result != RunResult::running) {
     page.line(fmt::format("Full report: forklift report {}{}", report.run_id,
                           report.run_directory.empty() ? "" : fmt::format("  (files in {})", report.run_directory)));
   }
@@ -199,8 +248,8 @@ void write_others(const RunReport& report, Page& page) {
 }  // namespace
 
 std::string text_report(const RunReport& report, TextStyle style) {
-  const bool nothing_to_say =
-      report.result == RunResult::succeeded && report.notes.empty() && report.leftovers.empty() && !report.model;
+  const bool nothing_to_say = report.result == RunResult::succeeded && report.notes.empty() &&
+                              report.leftovers.empty() && !report.model && report.attempts.size() < 2;
   if (nothing_to_say) return {};
   Page page(style);
   write_first_line(report, page);

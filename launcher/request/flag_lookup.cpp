@@ -28,9 +28,12 @@ std::vector<std::string> flags_that_start_with(std::string_view prefix) {
   return names;
 }
 
-const Flag& nearest_flag(std::string_view name) {
+/// nullptr if none is near: half of the letters may be wrong.
+const Flag* nearest_flag(std::string_view name) {
+  const auto distance = [name](const Flag& flag) { return edit_distance(name, flag.name); };
   const auto table = flag_table();
-  return *std::ranges::min_element(table, {}, [name](const Flag& flag) { return edit_distance(name, flag.name); });
+  const auto nearest = std::ranges::min_element(table, {}, distance);
+  return distance(*nearest) <= std::max<std::size_t>(1, name.size() / 2) ? &*nearest : nullptr;
 }
 
 }  // namespace
@@ -55,9 +58,12 @@ std::string unknown_flag_sentence(std::string_view name) {
 
   constexpr std::size_t shown = 3;
   std::vector<std::string> full = flags_that_start_with(dashed);
-  if (full.empty())
-    return fmt::format("unknown flag {}; the nearest known one is --{}", quoted("--" + dashed),
-                       nearest_flag(dashed).name);
+  if (full.empty()) {
+    if (const Flag* nearest = nearest_flag(dashed))
+      return fmt::format("unknown flag {}; the nearest known one is --{}", quoted("--" + dashed), nearest->name);
+    return fmt::format("unknown flag {}; forklift launch --help lists the flags, those of PROGRAM stand after it",
+                       quoted("--" + dashed));
+  }
   const char* more = full.size() > shown ? ", ..." : "";
   full.resize(std::min(full.size(), shown));
   return fmt::format("unknown flag {}: flags cannot be abbreviated, write {}{}", quoted("--" + dashed),

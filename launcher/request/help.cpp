@@ -120,6 +120,8 @@ std::string launch_help() {
   append_names(out, "Not supported in this version", FlagStatus::refused);
   out +=
       "\n"
+      "TIME is a number of seconds (90, 1.5), or 90s, 10m, 2h or HH:MM:SS.\n"
+      "\n"
       "torchrun's PET_... variables give defaults of its flags.\n"
       "\n"
       "Exit status: 0 if every replica exited 0, else that of the replica that failed\n"
@@ -147,7 +149,7 @@ std::string estimate_help() {
          "accelerate estimate-memory prints it. Starts nothing, loads no weights.\n"
          "\n"
          "The model:\n"
-         "  --model PATH         its file: not read in this version, give its size\n"
+         "  --model PATH         its safetensors: a file, an index or a folder\n"
          "  --bytes N            its size: bytes, or 440M, 12.5G (steps of 1024)\n"
          "  --dtype NAME         the type of its weights, beside --bytes: float32,\n"
          "                       float16 or bfloat16; default float32\n"

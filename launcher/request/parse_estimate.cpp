@@ -7,13 +7,14 @@
 #include <map>
 #include <string_view>
 
+#include "launcher/request/format_option.hpp"
 #include "launcher/request/option_text.hpp"
 #include "launcher/request/value_text.hpp"
 
 namespace forklift {
 namespace {
 
-constexpr std::array<std::string_view, 6> options{"model", "bytes", "dtype", "format", "num-processes", "host-facts"};
+constexpr std::array<std::string_view, 5> options{"model", "bytes", "dtype", "num-processes", "host-facts"};
 
 using Given = std::map<std::string, std::string, std::less<>>;
 
@@ -81,12 +82,6 @@ Result<void> read_rest(const Given& given, EstimateRequest& request) {
   const auto count = parse_number(processes->second, {1, 1'000'000});
   if (!count) return bad_value("num-processes", processes->second, "a whole number from 1 to 1000000");
   request.processes = *count;
-  if (const auto format = given.find("format"); format != given.end()) {
-    if (format->second != "text" && format->second != "json") {
-      return bad_value("format", format->second, "text or json");
-    }
-    request.format = format->second == "json" ? OutputFormat::json : OutputFormat::text;
-  }
   if (const auto file = given.find("host-facts"); file != given.end()) {
     if (file->second.empty()) return bad_value("host-facts", "", "a file made by forklift env --format json");
     request.host_facts_file = file->second;
@@ -97,9 +92,12 @@ Result<void> read_rest(const Given& given, EstimateRequest& request) {
 }  // namespace
 
 Result<EstimateRequest> parse_estimate(const std::vector<std::string>& words) {
-  const auto given = read_words(words);
+  const auto taken = take_format("estimate", words);
+  if (!taken) return taken.error();
+  const auto given = read_words(taken.value().rest);
   if (!given) return given.error();
   EstimateRequest request;
+  request.format = taken.value().format;
   if (const auto size = read_size(given.value(), request); !size) return size.error();
   if (const auto rest = read_rest(given.value(), request); !rest) return rest.error();
   return request;

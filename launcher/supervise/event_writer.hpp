@@ -12,7 +12,8 @@ namespace forklift {
 
 class EventWriter {
  public:
-  /// Opens (creates) RUN_DIRECTORY/events.jsonl. If that fails nothing is written and problem() says why.
+  /// Opens (creates) RUN_DIRECTORY/events.jsonl and holds its lock (run_lock.hpp) from then on. If that fails nothing
+  /// is written and problem() says why.
   EventWriter(boost::asio::io_context& io, const std::string& run_directory);
 
   /// Fills in sequence and clocks. Written at the end of this turn of the loop.

@@ -1,10 +1,12 @@
 #include "launcher/supervise/supervisor.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
@@ -55,17 +57,19 @@ Supervisor::Supervisor(const RunInputs& inputs, SupervisorSeat seat)
              *this),
       events_(io_, inputs.run_directory),
       guard_(io_, std::move(seat.guard),
-             {[this](GuardMessage message) { guard_said(message); }, [this] { handle(policy::GuardLost{}); }}),
+             {[this](GuardMessage message) { guard_said(message); }, [this] { lose(EndedBy::launcher); }}),
       children_(io_, [this] { children_changed(); }),
       timer_(io_),
       memory_(io_, inputs.plan, group_, [this](const std::string& sentence) { say("warning: " + sentence); }),
       machine_(rules_of(inputs.plan)) {
+  spare_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!spare_.valid()) throw boost::system::system_error(errno, boost::system::system_category(), "/dev/null");
   if (!inputs.host) return;
   // To its user the host is the terminal: a second interrupt means now.
   host_ = std::make_unique<HostLink>(
       io_, Descriptor(inputs.host->socket),
       HostLink::Callbacks{[this](control::HostStop stop) { request_stop(stop.signal, policy::Asker::terminal); },
-                          [this] { handle(policy::GuardLost{}); }});
+                          [this] { lose(EndedBy::host); }});
 }
 
 int Supervisor::run() {
@@ -128,6 +132,11 @@ void Supervisor::guard_said(GuardMessage message) {
   }
   request_stop(signal,
                message.kind == GuardMessage::Kind::terminal_key ? policy::Asker::terminal : policy::Asker::outside);
+}
+
+void Supervisor::lose(EndedBy side) {
+  if (lost_ == EndedBy::nobody) lost_ = side;
+  handle(policy::GuardLost{});
 }
 
 void Supervisor::request_stop(int signal, policy::Asker asker) {

@@ -17,6 +17,7 @@
 #include "forklift/report.hpp"
 #include "launcher/diagnose/evidence.hpp"
 #include "launcher/policy/group_machine.hpp"
+#include "launcher/report/summarize.hpp"
 #include "launcher/supervise/child_watch.hpp"
 #include "launcher/supervise/console.hpp"
 #include "launcher/supervise/descendants.hpp"
@@ -30,6 +31,7 @@
 #include "launcher/supervise/run_inputs.hpp"
 #include "launcher/supervise/spawn_starter.hpp"
 #include "launcher/system/guard.hpp"
+#include "worker/descriptor.hpp"
 
 namespace forklift {
 
@@ -57,6 +59,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   // Events in.
   void handle(policy::Event event);
   void guard_said(GuardMessage message);
+  void lose(EndedBy side);
   void request_stop(int signal, policy::Asker asker);
   void children_changed();
   void arm_timer();
@@ -83,6 +86,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   void announce_restart(Attempt attempt);
   [[nodiscard]] std::vector<Ending> whole_endings() const;
   void add_output(Ending& ending) const;
+  [[nodiscard]] std::map<Rank, LogFiles> log_files() const;
   void add_heartbeat(Ending& ending) const;
   [[nodiscard]] AttemptEvidence gather_evidence(const std::vector<Ending>& endings) const;
   void publish(const RunReport& report);
@@ -120,6 +124,9 @@ class Supervisor final : private ReplicaGroup::Observer {
   };
   std::optional<Sharing> sharing_;  ///< Of the last attempt.
   std::vector<AttemptReport> attempts_;
+  std::string launcher_error_;      ///< Why no further attempt could be prepared.
+  Descriptor spare_;                ///< Given up for report.json, which must be written also where none is left.
+  EndedBy lost_ = EndedBy::nobody;  ///< Which process above this one is gone.
   std::vector<Leftover> leftovers_;
   std::vector<std::string> notes_;
   int exit_status_ = 125;

@@ -8,6 +8,7 @@
 #include "launcher/diagnose/diagnose.hpp"
 #include "launcher/output/tail.hpp"
 #include "launcher/report/report_format.hpp"
+#include "launcher/report/report_words.hpp"
 #include "launcher/report/summarize.hpp"
 #include "launcher/supervise/supervisor.hpp"
 #include "launcher/system/evidence_reader.hpp"
@@ -24,6 +25,19 @@ bool speaks_of_a_busy_port(const Ending& ending) {
          ending.stderr_tail.find("EADDRINUSE") != std::string::npos;
 }
 
+EndedBy ended_by(const std::optional<policy::Asker>& asker) {
+  if (!asker) return EndedBy::nobody;
+  switch (*asker) {
+    case policy::Asker::terminal:
+      return EndedBy::terminal;
+    case policy::Asker::outside:
+      return EndedBy::outside;
+    case policy::Asker::time_limit:
+      return EndedBy::time_limit;
+  }
+  return EndedBy::nobody;
+}
+
 }  // namespace
 
 void Supervisor::perform(const policy::ReservePorts& action) {
@@ -34,8 +48,7 @@ void Supervisor::perform(const policy::ReservePorts& action) {
   for (const PortPlan& port : ports) wanted += port.port == 0 ? 1 : 0;
   auto found = find_free_ports(wanted);
   if (!found) {
-    notes_.push_back(found.error().message);
-    say(found.error().message);
+    launcher_error_ = found.error().message;
     handle(policy::LauncherFailed{});
     return;
   }
@@ -136,7 +149,10 @@ void Supervisor::perform(const policy::Finish& action) {
   facts.ended = RunClock::wall();
   facts.result = action.result;
   facts.stop_signal = action.stop_signal;
+  facts.ended_by = action.result == RunResult::failed ? lost_ : ended_by(action.asker);
   facts.endings = whole_endings();
+  facts.log_files = log_files();
+  facts.launcher_error = launcher_error_;
   if (fork_starter_ && fork_starter_->process().ending().pid != 0) {
     const TemplateProcess& process = fork_starter_->process();
     facts.template_ending = {process.ending(),
@@ -190,6 +206,20 @@ void Supervisor::add_output(Ending& ending) const {
   }
 }
 
+std::map<Rank, LogFiles> Supervisor::log_files() const {
+  const auto in_a_file = [](StreamRoute route) {
+    return route == StreamRoute::file || route == StreamRoute::console_and_file;
+  };
+  std::map<Rank, LogFiles> files;
+  for (const ReplicaPlan& replica : inputs_.plan.replicas) {
+    if (in_a_file(replica.standard_output))
+      files[replica.rank].standard_output = log_path(attempt_, replica, OutputStream::standard_output);
+    if (in_a_file(replica.standard_error))
+      files[replica.rank].standard_error = log_path(attempt_, replica, OutputStream::standard_error);
+  }
+  return files;
+}
+
 void Supervisor::add_heartbeat(Ending& ending) const {
   const auto beat = heartbeat_of(heartbeats_, ending.rank, ending.attempt);
   if (!beat) return;
@@ -200,6 +230,7 @@ void Supervisor::add_heartbeat(Ending& ending) const {
 AttemptEvidence Supervisor::gather_evidence(const std::vector<Ending>& endings) const {
   AttemptEvidence evidence = evidence_;
   evidence.oom_after = read_oom_counters();
+  evidence.executable = inputs_.executable;
   evidence.memory_limit_bytes = read_memory_limit();
   evidence.memory_total_bytes = read_memory_total();
   const std::string errors = inputs_.run_directory + "/errors";
@@ -221,12 +252,16 @@ void Supervisor::publish(const RunReport& report) {
   exit_status_ = report.exit_status;
   RunEvent ended = RunEvent::of(RunEventKind::run_ended);
   ended.exit_status = report.exit_status;
+  if (report.stop_signal != 0) ended.signal = report.stop_signal;
+  ended.note = ended_by_name(report.ended_by);
   events_.add(std::move(ended));
   events_.flush();
+  spare_.close();
   const auto written = write_file(inputs_.run_directory + "/report.json", json_report(report));
   const TextStyle style = console_.coloured(OutputStream::standard_error) ? TextStyle::coloured : TextStyle::plain;
   const std::string text = text_report(report, style);
-  if (!text.empty()) console_.write(OutputStream::standard_error, text);
+  const bool hushed = inputs_.chatter == Chatter::quiet && report.result == RunResult::succeeded;
+  if (!text.empty() && !hushed) console_.write(OutputStream::standard_error, text);
   if (!written) say(written.error().message);
   if (report.result != RunResult::succeeded) write_termination_log(text_report(report, TextStyle::plain));
   // A shell script stops at Ctrl-C only if the program it ran has died of it.

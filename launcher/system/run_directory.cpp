@@ -142,6 +142,10 @@ Result<fs::path> find_run_directory(const std::string& run, const Environment& e
     }
   }
   if (directory_exists(run)) return fs::path(run);
+  if (run == "last") {
+    return no_such_run("no run has been made yet: there is none in '" + runs.string() +
+                       "'; forklift launch makes one, and a run elsewhere is named by its directory");
+  }
   return no_such_run("there is no run '" + run + "' in '" + runs.string() + "' and no directory of that name");
 }
 

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "launcher/system/evidence_reader.hpp"
 #include "launcher/system/run_directory.hpp"
 
 namespace forklift {
@@ -28,6 +29,13 @@ bool has_ended(const fs::path& run) {
   auto last_sign = fs::last_write_time(run / "events.jsonl", error);
   if (error) last_sign = fs::last_write_time(run, error);
   return !error && fs::file_time_type::clock::now() - last_sign > longest_silence;
+}
+
+/// The word stands behind the command line, which may be long.
+bool has_succeeded(const fs::path& run) {
+  constexpr std::size_t longest_head = 64U << 10;
+  const auto report = read_file(run / "report.json", longest_head);
+  return report && report->find("\"result\": \"succeeded\"") != std::string::npos;
 }
 
 }  // namespace
@@ -65,8 +73,16 @@ void prune_runs(const fs::path& runs) {
     if (auto name = entry->path().filename().string(); is_run_id(name)) ids.push_back(std::move(name));
   }
   std::sort(ids.begin(), ids.end(), std::greater<>());
+  std::size_t failed = 0;
   for (std::size_t i = runs_kept; i < ids.size(); ++i) {
-    if (const fs::path run = runs / ids[i]; has_ended(run)) fs::remove_all(run, error);
+    const fs::path run = runs / ids[i];
+    if (!has_ended(run)) continue;
+    const bool is_kept = failed < failed_runs_kept && fs::exists(run / "report.json", error) && !has_succeeded(run);
+    if (is_kept) {
+      ++failed;
+    } else {
+      fs::remove_all(run, error);
+    }
   }
 }
 

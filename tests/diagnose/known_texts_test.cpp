@@ -66,6 +66,10 @@ const std::vector<Sample>& samples() {
        "but "
        "not set",
        exception, "--nproc-per-node 1"},
+      {"KeyError: 'RANK'", exception, "--nproc-per-node 1"},
+      {"KeyError: 'LOCAL_RANK'", exception, "--nproc-per-node 1"},
+      {"KeyError: 'WORLD_SIZE'", exception, "--nproc-per-node 1"},
+      {"KeyError: 'MASTER_ADDR'", exception, "--nproc-per-node 1"},
       {"ValueError: Default process group has not been initialized, please make sure to call init_process_group.",
        exception, "init_process_group"},
       {"RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one.", exception,
@@ -202,6 +206,7 @@ const std::vector<Sample>& samples() {
       {"OpenBLAS blas_thread_init: pthread_create failed for thread 1 of 64", exception, "OMP_NUM_THREADS"},
       {"BlockingIOError: [Errno 11] Resource temporarily unavailable", exception, "ulimit -u"},
       {"ModuleNotFoundError: No module named 'transformers'", exception, "/opt/venv/bin/python -m pip install"},
+      {"bdb.BdbQuit", exception, "--interactive-rank 0"},
       {"ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory", exception,
        "LD_LIBRARY_PATH"},
       {"ImportError: /lib/x86_64-linux-gnu/libstdc++.so.6: version `GLIBCXX_3.4.32' not found", exception,
@@ -275,6 +280,15 @@ TEST(KnownTexts, MemberNamedByTheTracebackOnly_IsFound) {
       "    if accelerator.distributed_type == DistributedType.TPU:\nAttributeError: TPU\n"));
   EXPECT_TRUE(contains(joined(diagnosis.advice), "DistributedType.XLA"));
   EXPECT_EQ(diagnosis.summary, "Rank 0 (pid 1000) raised AttributeError: TPU.");
+}
+
+TEST(KnownTexts, MissingModule_IsNamedWithTheInterpreterThatLacksIt) {
+  AttemptEvidence evidence;
+  evidence.executable = "/usr/bin/python3.11";
+  const Ending ending = an_ending(0).exited(1).saying(
+      traceback_ending_in("ModuleNotFoundError: No module named 'torch.nn'; 'torch' is not a package"));
+  EXPECT_TRUE(contains(joined(testing::diagnosis_of(ending, evidence).advice),
+                       "module torch.nn for the interpreter that runs the replicas: /usr/bin/python3.11 -m pip"));
 }
 
 TEST(KnownTexts, WatchdogBeforeAnAbort_IsTheCause) {

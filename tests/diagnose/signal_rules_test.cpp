@@ -54,6 +54,19 @@ TEST(SignalRule, Faulthandler_IsTheTraceback) {
   EXPECT_EQ(diagnosis.traceback, report);
 }
 
+TEST(SignalRule, Faulthandler_IsAdvisedOnlyWhereItWasNotSet) {
+  for (const int signal : {SIGSEGV, SIGABRT}) {
+    Plan plan = testing::a_python_plan(2);
+    const std::vector<Ending> endings{an_ending(0).killed_by(signal)};
+    expect_says(diagnose(plan, endings, {}).value().diagnosis.advice, "PYTHONFAULTHANDLER=1");
+    plan.environment.push_back({"PYTHONFAULTHANDLER", "1"});
+    EXPECT_FALSE(contains(joined(diagnose(plan, endings, {}).value().diagnosis.advice), "PYTHONFAULTHANDLER"));
+    plan = testing::a_python_plan(2);
+    plan.program_kind = ProgramKind::native;
+    EXPECT_FALSE(contains(joined(diagnose(plan, endings, {}).value().diagnosis.advice), "PYTHONFAULTHANDLER"));
+  }
+}
+
 TEST(SignalRule, HundredFrames_HintAtTheStack) {
   std::string report = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x7f (most recent call first):\n";
   for (int frame = 0; frame < 100; ++frame) report += "  File \"t.py\", line 3 in f\n";
@@ -84,11 +97,34 @@ TEST(ExitCodeRule, EveryCode_IsExplained) {
   }
 }
 
+TEST(ExitCodeRule, ExitOfMinusOne_IsNamedBeforeSsh) {
+  const Diagnosis diagnosis = diagnosis_of(an_ending(0).exited(255));
+  EXPECT_EQ(diagnosis.summary, "Rank 0 (pid 1000) exited with code 255, which is what exit(-1) becomes.");
+  const std::string& advice = diagnosis.advice.front();
+  EXPECT_LT(advice.find("exit(-1)"), advice.find("ssh"));
+}
+
+TEST(ExitCodeRule, SilentReplica_IsRunAloneWithARank) {
+  expect_says(diagnosis_of(an_ending(0).exited(1)).advice, "--nproc-per-node 1");
+  const std::vector<Ending> endings{an_ending(0).exited(1)};
+  EXPECT_FALSE(contains(joined(diagnose(testing::a_python_plan(1), endings, {}).value().diagnosis.advice), "alone"));
+}
+
 TEST(ExitCodeRule, LastLine_IsEvidence) {
   const Diagnosis diagnosis = diagnosis_of(an_ending(0).exited(1).saying("one\nno such dataset: digits\n\n"));
   EXPECT_EQ(diagnosis.category, Category::exit_code);
   EXPECT_EQ(diagnosis.summary, "Rank 0 (pid 1000) exited with code 1.");
   expect_says(diagnosis.evidence, "its last line on stderr: no such dataset: digits");
+}
+
+TEST(ExitCodeRule, StderrWasTheTerminal_IsNotTakenForSilence) {
+  Plan plan = testing::a_python_plan(1);
+  plan.replicas.front().standard_error = StreamRoute::terminal;
+  const std::vector<Ending> endings{an_ending(0).exited(1)};
+  const Diagnosis diagnosis = diagnose(plan, endings, {}).value().diagnosis;
+  EXPECT_EQ(joined(diagnosis.evidence), "rank 0 exited with code 1\nits stderr was the terminal and was not kept\n");
+  expect_says(diagnosis.advice, "on the terminal");
+  EXPECT_FALSE(contains(joined(diagnosis.advice), "alone"));
 }
 
 TEST(ExitCodeRule, UsageErrorOfArgparse_IsNamed) {

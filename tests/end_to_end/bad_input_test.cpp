@@ -57,6 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
                    {"--cpu", "--multi-gpu", "--num-processes", "2", "/bin/true"},
                    2,
                    {"--cpu", "--multi-gpu"}},
+        WrongWords{"PythonTemplate",
+                   {"--template", "--num-processes", "2", "train.py"},
+                   2,
+                   {"--template", "train.py", "Python module"}},
         WrongWords{"ModuleWithoutPython", {"-m", "--no-python", "http.server"}, 2, {"--module", "--no-python"}},
         WrongWords{"TwoNumbersOfProcesses",
                    {"--num-processes", "2", "--nproc-per-node", "3", "/bin/true"},
@@ -170,6 +174,23 @@ TEST_F(BadInput, EnvironmentOfHundredThousandVariables_ReachesTheReplicas) {
   SCOPED_TRACE(::testing::Message() << ended);
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(support::sorted_lines(ended.out), (Words{"[0] V0=1", "[0] V99999=1", "[1] V0=1", "[1] V99999=1"}));
+}
+
+TEST_F(BadInput, EnvironmentThatIsTooLargeForReplicasOnly_IsNamed) {
+  // The largest environment with which forklift itself can be started leaves no room for the variables of a replica.
+  constexpr std::size_t limit = std::size_t{256} << 10;  // A quarter of the stack.
+  constexpr std::size_t step = 512;
+  Command command = launch({"--num-processes", "2", "--cpu", "/bin/true"});
+  Ended ended;
+  for (std::size_t bytes = limit; bytes > 0 && !ended.err.starts_with("forklift: "); bytes -= step) {
+    for (int piece = 0; piece < 4; ++piece) {
+      command.environment["FILLER" + std::to_string(piece)] = std::string(bytes / 4, 'x');
+    }
+    ended = support::run(prepared_by("ulimit -s 1024", command));
+    ASSERT_NE(ended.exit_code, 0) << "it did fit";
+  }
+  EXPECT_EQ(ended.exit_code, 126) << ended;
+  EXPECT_NE(ended.err.find(" could not be started: the arguments and the environment"), std::string::npos) << ended;
 }
 
 }  // namespace

@@ -56,6 +56,9 @@ TEST_P(FewDescriptors, Launched_OneSentenceAndNothingLeft) {
   const Ended ended =
       support::run(prepared_by("ulimit -n " + limit, launch(Words{"--num-processes", "40"} + long_lived)));
   expect_sentence(ended, "open files");
+  std::size_t sentences = 0;
+  for (const std::string& line : lines_of(ended.err)) sentences += line.starts_with("forklift: ") ? 1 : 0;
+  EXPECT_EQ(sentences, 1U) << ended;
 }
 
 INSTANTIATE_TEST_SUITE_P(Limits, FewDescriptors, ::testing::Values(5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 64),

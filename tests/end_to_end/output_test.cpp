@@ -227,6 +227,16 @@ TEST_F(Output, ColourAsked_AlsoInAPipe) {
   EXPECT_NE(ended.out.find("\x1b["), std::string::npos);
 }
 
+TEST_F(Output, StderrInAFile_IsNamedInTheReport) {
+  const Ended ended = support::run(launch(
+      Words{"--num-processes", "2", "--redirects", "2", "--no-python", "/bin/sh", "-c", "echo no >&2; exit $RANK"}));
+  const std::string file = (run_directory() / "attempt_0" / "1" / "stderr.log").string();
+  EXPECT_NE(ended.err.find("its stderr: " + file + "\n"), std::string::npos) << ended;
+  EXPECT_EQ(report()["replicas"][1]["stderr_file"], file);
+  EXPECT_TRUE(report()["replicas"][1]["stdout_file"].is_null());
+  EXPECT_EQ(support::read_text(file), "no\n");
+}
+
 // ---- the tail -----------------------------------------------------------------------------------------------------
 
 struct Setting {

@@ -154,6 +154,44 @@ TEST_F(Report, PythonException_HasItsTraceback) {
   EXPECT_NE(report()["root_cause"]["traceback"].get<std::string>().find("ValueError: bad shard"), std::string::npos);
 }
 
+TEST_F(Report, EveryReplicaRaisesTheSame_IsSaidOfAll) {
+  // Ranks 1 and 2 fail only when forklift has asked them to stop, and rank 0 only when they are ready for that.
+  const auto script = scratch().write("train.py", R"(import os, signal, sys, time
+rank, folder, asked = os.environ['RANK'], sys.argv[1], []
+signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
+open(folder + '/ready' + rank, 'w').close()
+def begun(): return all(os.path.exists(folder + '/ready' + other) for other in '12')
+while not (begun() if rank == '0' else asked): time.sleep(0.01)
+raise ValueError('bad shard of rank ' + rank)
+)");
+  const Ended ended =
+      support::run(launch({"--python", "/usr/bin/python3", "--num-processes", "3", script, scratch().path().string()}));
+  if (ended.exit_code == 127) GTEST_SKIP() << "there is no /usr/bin/python3";
+  EXPECT_EQ(ended.exit_code, 1) << ended;
+  expect_cause(0, "python_exception");
+  EXPECT_NE(ended.err.find("ranks 1-2: raised the same error\n"), std::string::npos) << ended;
+  EXPECT_EQ(report()["replicas"][2]["role"], "failed_alike");
+}
+
+TEST_F(Report, PeerLeftWithSuccess_IsTheLikelyCause) {
+  // Rank 1 fails when rank 0 is gone from the table of processes, that is when forklift has taken its end.
+  const auto script = scratch().write("train.py", R"(import os, sys, time
+path = sys.argv[1] + '/pid'
+if os.environ['RANK'] == '0':
+    with open(path + '.new', 'w') as file: file.write(str(os.getpid()))
+    os.rename(path + '.new', path)
+    sys.exit(0)
+while not os.path.exists(path): time.sleep(0.01)
+while os.path.exists('/proc/' + open(path).read()): time.sleep(0.01)
+raise RuntimeError('Connection closed by peer')
+)");
+  const Ended ended =
+      support::run(launch({"--python", "/usr/bin/python3", "--num-processes", "2", script, scratch().path().string()}));
+  if (ended.exit_code == 127) GTEST_SKIP() << "there is no /usr/bin/python3";
+  EXPECT_EQ(ended.exit_code, 1) << ended;
+  EXPECT_NE(ended.err.find("lost a peer: likely rank 0"), std::string::npos) << ended;
+}
+
 // ---- forklift report ----------------------------------------------------------------------------------------------
 
 TEST_F(Report, ReportVerb_ShowsTheLastRunAgain) {
@@ -184,6 +222,31 @@ TEST_F(Report, UnknownRun_IsWrongUsage) {
   const Ended shown = support::run(forklift({"report", "20260101-000000-abcdef"}));
   EXPECT_EQ(shown.exit_code, 2);
   EXPECT_EQ(lines_of(shown.err).size(), 1U);
+}
+
+TEST_F(Report, NoRunYet_IsWrongUsageInOneSentence) {
+  const Ended shown = support::run(forklift({"report"}));
+  EXPECT_EQ(shown.exit_code, 2);
+  EXPECT_NE(shown.err.find("no run has been made yet"), std::string::npos) << shown;
+  EXPECT_EQ(lines_of(shown.err).size(), 1U);
+}
+
+TEST_F(Report, WrongFormat_IsRefusedByEveryVerb) {
+  for (const char* verb : {"env", "report", "estimate"}) {
+    const Ended shown = support::run(forklift({verb, "--format", "yaml"}));
+    EXPECT_EQ(shown.exit_code, 2) << shown;
+    EXPECT_EQ(shown.err, "forklift: " + std::string(verb) + ": --format: got 'yaml', expected text or json\n");
+  }
+}
+
+TEST_F(Report, HelpOfAVerb_IsThatOfItsOption) {
+  for (const char* verb : {"launch", "report", "estimate", "env"}) {
+    const Ended shown = support::run(forklift({"help", verb}));
+    EXPECT_EQ(shown.exit_code, 0) << shown;
+    EXPECT_EQ(shown.out, support::run(forklift({verb, "--help"})).out);
+  }
+  EXPECT_EQ(support::run(forklift({"help"})).out, support::run(forklift({"--help"})).out);
+  EXPECT_EQ(support::run(forklift({"help", "lunch"})).exit_code, 2);
 }
 
 TEST_F(Report, ReportJsonIsMissing_IsRebuiltFromTheEvents) {

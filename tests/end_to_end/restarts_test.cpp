@@ -31,6 +31,8 @@ TEST_F(Restarts, ProgramThatFailsTwice_SucceedsInTheThirdAttempt) {
   EXPECT_EQ(ended.exit_code, 0) << ended;
   EXPECT_EQ(report()["result"], "succeeded");
   EXPECT_EQ(categories_of_attempts(), (Words{"exit_code", "exit_code", "none"}));
+  EXPECT_NE(ended.err.find("forklift: The job succeeded after 2 restarts."), std::string::npos) << ended;
+  EXPECT_NE(ended.err.find("\nattempt 1: Rank 1 (pid "), std::string::npos) << ended;
   std::set<std::string> lines_of_rank_0;
   std::set<std::string> ports;
   for (const std::string& line : lines_of(ended.out)) {
@@ -100,6 +102,9 @@ TEST_F(Restarts, TimeLimit_GivesTheCheckpointSignalThenStops) {
   const Ended ended = run(launch(Words{"--time-limit", "3", "--checkpoint-signal", "USR1@1.5"} + replicas(2, program)));
   EXPECT_EQ(ended.exit_code, 143) << ended;
   EXPECT_EQ(report()["result"], "interrupted");
+  EXPECT_EQ(report()["ended_by"], "time_limit");
+  EXPECT_EQ(report()["time_limit_s"], 3);
+  EXPECT_NE(ended.err.find("time limit of 3 s"), std::string::npos) << ended;
   for (const char* const rank : {"0", "1"}) EXPECT_EQ(read_text(checkpoint + rank), "saved\n") << ended;
 }
 

@@ -34,6 +34,14 @@ TEST_F(Survival, DaemonAfterSuccess_IsNamedAndEnded) {
   expect_nothing_left();
 }
 
+TEST_F(Survival, DaemonAfterQuietSuccess_IsNamedInTheReportOnly) {
+  const std::string pid_file = (scratch() / "daemon").string();
+  const Ended ended = run(launch(Words{"--quiet"} + child("daemonize", {pid_file, "leave"})));
+  EXPECT_EQ(ended.exit_code, 0) << ended;
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(report()["leftovers"].size(), 1U) << report().dump(1);
+}
+
 TEST_F(Survival, ProcessesInOwnSessionsAfterFailure_AreEnded) {
   const Words program =
       shell(std::string("setsid ") + FORKLIFT_CHILD_PROGRAM + " block TERM & [ $RANK = 0 ] || exit 3; wait");
@@ -58,6 +66,8 @@ TEST_F(Survival, SupervisorKilled_GuardEndsTheJobAndTheReportIsRebuilt) {
   const Json rebuilt = Json::parse(shown.out, nullptr, false);
   ASSERT_TRUE(rebuilt.is_object()) << shown;
   EXPECT_EQ(rebuilt["result"], "failed");
+  EXPECT_EQ(rebuilt["ended_by"], "launcher");
+  EXPECT_NE(run(forklift({"report"})).out.find("forklift itself was killed"), std::string::npos);
   ASSERT_EQ(rebuilt["replicas"].size(), 2U);
   for (const Json& replica : rebuilt["replicas"]) EXPECT_EQ(replica["outcome"]["kind"], "lost") << replica;
 }
@@ -70,6 +80,32 @@ TEST_F(Survival, GuardKilled_SupervisorEndsTheJob) {
   job.wait();
   expect_nothing_left();
   EXPECT_EQ(report()["result"], "failed");
+  EXPECT_EQ(report()["ended_by"], "launcher");
+}
+
+TEST_F(Survival, ReportOfARunThatGoesOn_SaysSo) {
+  // A template as well: what is forked from it must not keep the run alive.
+  const std::vector<Words> jobs{replicas(2, child("setsid-child")),
+                                Words{"--template"} + replicas(2, {FORKLIFT_TEMPLATE_PROGRAM, "fork", "say", "ready",
+                                                                   "wait", (scratch() / "never").string()})};
+  for (const Words& words : jobs) {
+    RunningProcess job(launch(words));
+    ASSERT_TRUE(job.wait_for_out("[0] r"));
+    ASSERT_TRUE(job.wait_for_out("[1] r"));
+    const Ended shown = run(forklift({"report", "--format", "json"}));
+    EXPECT_EQ(shown.exit_code, 0) << shown;
+    const Json whole = Json::parse(shown.out, nullptr, false);
+    ASSERT_TRUE(whole.is_object()) << shown;
+    EXPECT_EQ(whole["result"], "running");
+    EXPECT_EQ(whole["launcher_pid"], job.pid());
+    EXPECT_EQ(whole["replicas"].at(1)["role"], "running");
+    const Ended text = run(forklift({"report"}));
+    EXPECT_NE(text.out.find("still running"), std::string::npos) << text;
+    EXPECT_NE(text.out.find(std::to_string(job.pid())), std::string::npos) << text;
+    ::kill(supervisor_pid(), SIGKILL);
+    job.wait();
+    EXPECT_NE(run(forklift({"report"})).out.find("forklift itself was killed"), std::string::npos);
+  }
 }
 
 // ---- odd surroundings ----

@@ -74,6 +74,13 @@ TEST_F(Terminal, BreakpointInWorldOfOne_IsADebuggerSession) {
   EXPECT_NE(ended.out.find("the debugger left 42"), std::string::npos) << ended;
 }
 
+TEST_F(Terminal, FailureInWorldOfOne_SaysThatStderrWasNotKept) {
+  const Ended ended = run(on_terminal(launch(shell("echo no such dataset >&2; exit 3"))));
+  EXPECT_EQ(ended.exit_code, 3) << ended;
+  EXPECT_NE(ended.out.find("its stderr was the terminal and was not kept"), std::string::npos) << ended;
+  EXPECT_EQ(ended.out.find("printed nothing"), std::string::npos) << ended;
+}
+
 TEST_F(Terminal, BreakpointInInteractiveRank_LeavesTheOthersAlone) {
   const std::string program = scratch().write("debugged.py", debugged_program).string();
   Command command = on_terminal(launch({"--num-processes", "2", "--interactive-rank", "1", program}));

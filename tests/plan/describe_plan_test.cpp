@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -111,6 +112,25 @@ TEST(PlanText, OptionsThatNobodySet_AreOnlyCounted) {
   EXPECT_EQ(text.find("quiet"), std::string::npos);
   EXPECT_NE(text.find("num-processes: command line"), std::string::npos);
   EXPECT_NE(text.find("default: 3 other options"), std::string::npos) << text;  // with the prefix's
+}
+
+TEST(PlanText, Supervision_IsShownWhereItWasAskedFor) {
+  RequestBuilder builder = a_dry_run(2);
+  EXPECT_EQ(supervision_text(builder.planned()), "");
+  builder.request.restart.max_restarts = 3;
+  builder.request.restart.window = std::chrono::hours(1);
+  builder.request.restart.only_on = {{Category::port_in_use, Category::exit_code}};
+  builder.request.time.limit = std::chrono::minutes(10);
+  builder.request.time.checkpoint_signal = SIGUSR1;
+  builder.request.model = ModelRequest{"my model.safetensors", ModelAccess::copy_on_write, ModelLoading::copy};
+  builder.request.log_dir = "/data/logs";
+  const Plan plan = builder.planned();
+  EXPECT_EQ(supervision_text(plan),
+            "  restarts    at most 3 within 3600 s, after port_in_use exit_code\n"
+            "  time limit  600 s; SIGUSR1 is sent 60 s before\n"
+            "  model       'my model.safetensors' (copy-on-write, copied into memory once)\n"
+            "  log dir     /data/logs\n");
+  EXPECT_NE(plan_text(plan).find(supervision_text(plan)), std::string::npos);
 }
 
 TEST(PlanText, DifferentCommands_StandWithTheirReplica) {

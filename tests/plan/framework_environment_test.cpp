@@ -143,12 +143,20 @@ TEST(DeviceEnvironment, GpuIdsThatAreNone_AreRefused) {
   }
 }
 
-TEST(DeviceEnvironment, GpuIdsWhereNothingWasFound_AreKeptWithAWarning) {
-  RequestBuilder builder = a_request();
-  builder.request.gpu_ids = "0,1";
-  const Plan plan = builder.planned();
-  EXPECT_EQ(value_in(plan, "CUDA_VISIBLE_DEVICES"), "0,1");
-  EXPECT_TRUE(warns_of(plan, "no accelerator was found on testhost"));
+TEST(DeviceEnvironment, GpusWhereNoneIs_AreRefused) {
+  RequestBuilder named = a_request();
+  named.request.gpu_ids = "0,1";
+  EXPECT_NE(named.refused().find("--gpu-ids 0,1: no GPU was found on testhost"), std::string::npos) << named.refused();
+
+  RequestBuilder wanted = a_request().in_total(2);
+  wanted.request.device = DeviceChoice::gpu;
+  EXPECT_NE(wanted.refused().find("--multi-gpu: no GPU was found on testhost"), std::string::npos) << wanted.refused();
+  wanted.accelerators("cuda", 2);
+  EXPECT_EQ(wanted.planned().world_size, 2);
+  wanted.environment["CUDA_VISIBLE_DEVICES"] = "";
+  EXPECT_NE(wanted.refused().find("no GPU may be used (environment: CUDA_VISIBLE_DEVICES=) on testhost"),
+            std::string::npos)
+      << wanted.refused();
 }
 
 TEST(DeviceEnvironment, VirtualLocalRank_IsZeroWithOneDeviceEach) {

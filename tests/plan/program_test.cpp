@@ -102,6 +102,17 @@ TEST(Program, FileThatCannotRun_IsRefused) {
   }
 }
 
+TEST(Program, PythonAsATemplate_IsRefused) {
+  RequestBuilder builder = a_request();
+  builder.request.start_method = StartMethod::from_template;
+  EXPECT_NE(builder.refused().find("the Python module that gives it a fork point is not part of this version"),
+            std::string::npos)
+      << builder.refused();
+  builder.request.program = "job";
+  builder.file(ProgramFile::executable);
+  EXPECT_EQ(builder.planned().start_method, StartMethod::from_template);
+}
+
 TEST(Program, NoProgram_IsAUsageError) {
   RequestBuilder builder = a_request();
   builder.request.program.clear();

@@ -82,10 +82,12 @@ TEST(StopRequests, SeveralSignals_FirstOneStoppedTheRun) {
   StopRequests requests;
   EXPECT_FALSE(requests.any());
   EXPECT_EQ(requests.first_signal(), 0);
+  EXPECT_FALSE(requests.first_asker());
   requests.take({SIGHUP, Asker::outside}, seconds(1));
   requests.take({SIGTERM, Asker::time_limit}, seconds(2));
   EXPECT_TRUE(requests.any());
   EXPECT_EQ(requests.first_signal(), SIGHUP);
+  EXPECT_EQ(requests.first_asker(), Asker::outside);
 }
 
 TEST(MayBeStoppedFromOutside, EveryKindOfOutcome_OnlyDeathsByStopSignals) {

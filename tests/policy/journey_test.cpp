@@ -269,6 +269,16 @@ TEST(TimeLimited, CheckpointThenStop_InterruptedByTerm) {
   EXPECT_EQ(group.take(AttemptDiagnosed{}), "finished: Finish interrupted TERM");
 }
 
+TEST(TimeLimited, Finished_SaysThatTheLimitAskedForIt) {
+  GroupMachine machine(limited(seconds(1), 0));
+  machine.step(Begin{}, seconds(10));
+  const Actions actions = machine.step(Tick{}, seconds(11));
+  ASSERT_EQ(actions.size(), 1U);
+  const auto* finish = std::get_if<Finish>(&actions.front());
+  ASSERT_NE(finish, nullptr) << to_text(actions);
+  EXPECT_EQ(finish->asker, Asker::time_limit);
+}
+
 TEST(TimeLimited, LeadLongerThanTheLimit_CheckpointsAsSoonAsTheGroupRuns) {
   ScriptedGroup group(limited(seconds(30), SIGUSR2));
   group.take(Begin{});

@@ -31,6 +31,8 @@ std::string result_word(RunResult result) {
       return "failed";
     case RunResult::interrupted:
       return "interrupted";
+    case RunResult::running:
+      return "running";
   }
   return "?";
 }

@@ -79,7 +79,10 @@ void RunInvariants::check_finish(const Finish& finish, const FakeJob& job) {
     case RunResult::interrupted:
       require(!launcher_failed_, "forklift's own failure is no interruption");
       require(first_signal_ != 0 && finish.stop_signal == first_signal_, "the first request stopped the run");
+      require(finish.asker.has_value(), "somebody asked for the end");
       return;
+    case RunResult::running:
+      return require(false, "a finished run does not go on");
   }
 }
 

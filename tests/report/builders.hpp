@@ -1,6 +1,7 @@
 // Reports for the tests of the report folder.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -63,6 +64,19 @@ inline RunReport an_exception_report() {
   facts.endings.front().stderr_tail = "epoch 1\n" + diagnosis.traceback + "\n";
   facts.endings.front().last_step = 120;
   facts.endings.front().last_beat_s = 1.25;
+  facts.log_files[Rank{2}] = {"", facts.run_directory + "/attempt_0/2/stderr.log"};
+  facts.attempts = {{Attempt{0}, a_root_cause(2, Exited{1}, diagnosis)}};
+  return summarize(a_plan(4), std::move(facts));
+}
+
+/// All four raised the same exception; rank 3 was stopped before it came to its end.
+inline RunReport a_shared_exception_report() {
+  RunReport first = an_exception_report();
+  Diagnosis diagnosis = first.root_cause->diagnosis;
+  RunFacts facts = facts_of(RunResult::failed);
+  facts.endings = {an_ending(0, Exited{1}), an_ending(1, Exited{1}, AskedToStop::politely), an_ending(2, Exited{1}),
+                   an_ending(3, Signalled{15, false}, AskedToStop::politely)};
+  for (Ending& ending : facts.endings) ending.stderr_tail = diagnosis.traceback + "\n";
   facts.attempts = {{Attempt{0}, a_root_cause(2, Exited{1}, diagnosis)}};
   return summarize(a_plan(4), std::move(facts));
 }
@@ -124,11 +138,41 @@ inline RunReport a_failed_template_report() {
 inline RunReport an_interrupted_report() {
   RunFacts facts = facts_of(RunResult::interrupted);
   facts.stop_signal = 2;
+  facts.ended_by = EndedBy::outside;
   facts.endings = {an_ending(0, Exited{0}, AskedToStop::politely),
                    an_ending(1, Signalled{2, false}, AskedToStop::politely),
                    an_ending(2, Exited{1}, AskedToStop::politely)};
   facts.attempts = {{Attempt{0}, std::nullopt}};
   return summarize(a_plan(3), std::move(facts));
+}
+
+inline RunReport a_time_limit_report() {
+  RunFacts facts = facts_of(RunResult::interrupted);
+  facts.stop_signal = 15;
+  facts.ended_by = EndedBy::time_limit;
+  facts.endings = {an_ending(0, Exited{0}, AskedToStop::politely),
+                   an_ending(1, Signalled{15, false}, AskedToStop::politely)};
+  facts.attempts = {{Attempt{0}, std::nullopt}};
+  Plan plan = a_plan(2);
+  plan.time.limit = std::chrono::milliseconds(2500);
+  return summarize(plan, std::move(facts));
+}
+
+/// Succeeded in the third attempt.
+inline RunReport a_restarted_report() {
+  Diagnosis first;
+  first.category = Category::python_exception;
+  first.summary = "Rank 1 (pid 4001) raised ConnectionError: the data server is gone.";
+  first.traceback = "Traceback (most recent call last):\nConnectionError: the data server is gone";
+  Diagnosis second;
+  second.category = Category::segmentation_fault;
+  second.summary = "Rank 0 (pid 4100) was killed by SIGSEGV (invalid memory access).";
+  RunFacts facts = facts_of(RunResult::succeeded);
+  facts.endings = {an_ending(0, Exited{0}), an_ending(1, Exited{0})};
+  facts.attempts = {{Attempt{0}, a_root_cause(1, Exited{1}, first)},
+                    {Attempt{1}, a_root_cause(0, Signalled{11, false}, second)},
+                    {Attempt{2}, std::nullopt}};
+  return summarize(a_plan(2), std::move(facts));
 }
 
 inline RunReport a_report_with_notes() {

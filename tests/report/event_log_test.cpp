@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/report/event_words.hpp"
+#include "launcher/report/report_format.hpp"
 
 namespace forklift {
 namespace {
@@ -60,13 +61,17 @@ class Log {
     event.signal = signal;
     return add(event);
   }
-  Log& finished(int exit_status) {
+  Log& finished(int exit_status, int signal = 0, const std::string& ended_by = "nobody") {
     RunEvent event;
     event.kind = RunEventKind::run_ended;
     event.exit_status = exit_status;
+    if (signal != 0) event.signal = signal;
+    event.note = ended_by;
     return add(event);
   }
-  [[nodiscard]] RunReport report() const { return rebuild_report(text_, "/runs/x").value(); }
+  [[nodiscard]] RunReport report(const RunHolder& holder = {}) const {
+    return rebuild_report(text_, "/runs/x", holder).value();
+  }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -133,7 +138,46 @@ TEST(RebuildReport, SupervisorKilled_OpenReplicasAreLost) {
   EXPECT_EQ(report.replicas[1].pid, 101);
   EXPECT_DOUBLE_EQ(report.replicas[1].started_s, 3);
   EXPECT_FALSE(report.root_cause);
+  EXPECT_EQ(report.ended_by, EndedBy::launcher);
   EXPECT_NE(report.notes.at(0).find("supervisor was killed"), std::string::npos);
+  EXPECT_TRUE(text_report(report, TextStyle::plain).starts_with("forklift: The job failed because forklift itself"));
+}
+
+TEST(RebuildReport, SupervisorLives_TheRunGoesOn) {
+  const Log log = Log().run(3).attempt(0).start(0, 0).start(0, 1).start(0, 2).end(0, 1, Exited{0});
+  const RunReport report = log.report({RunLife::running, 77});
+  EXPECT_EQ(report.result, RunResult::running);
+  EXPECT_EQ(report.exit_status, 0);
+  EXPECT_EQ(report.ended, "");
+  EXPECT_EQ(report.ended_by, EndedBy::nobody);
+  EXPECT_EQ(report.launcher_pid, 77);
+  EXPECT_EQ(report.replicas.at(0).role, ReplicaRole::running);
+  EXPECT_EQ(report.replicas.at(1).role, ReplicaRole::succeeded);
+  EXPECT_EQ(text_report(report, TextStyle::plain),
+            "forklift: The job is still running, since 2024-01-02T03:04:00.000+01:00 (pid 77).\n\n"
+            "ranks 0, 2: running\nrank 1: succeeded\n");
+  const Result<RunReport> read = parse_report(json_report(report));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(json_report(read.value()), json_report(report));
+}
+
+TEST(RebuildReport, SupervisorLivesAndAReplicaHasFailed_ItIsNamed) {
+  const Log log = Log().run(2).attempt(0).start(0, 0).start(0, 1).end(0, 1, Exited{3});
+  const RunReport report = log.report({RunLife::running, 0});
+  EXPECT_EQ(report.result, RunResult::running);
+  ASSERT_TRUE(report.root_cause);
+  EXPECT_NE(text_report(report, TextStyle::plain).find("Rank 1 (pid 101) exited with code 3"), std::string::npos);
+}
+
+TEST(RebuildReport, EndIsRecorded_IsNotTakenForARunThatGoesOn) {
+  const Log log = Log().run(1).attempt(0).start(0, 0).end(0, 0, Exited{0}).finished(0);
+  EXPECT_EQ(log.report({RunLife::running, 77}).result, RunResult::succeeded);
+}
+
+TEST(RebuildReport, FileSystemWithoutLocks_SaysThatItMayStillRun) {
+  const RunReport report = Log().run(1).attempt(0).start(0, 0).report({RunLife::unknown, 0});
+  EXPECT_EQ(report.result, RunResult::failed);
+  EXPECT_NE(report.notes.at(0).find("may also be still running"), std::string::npos);
 }
 
 TEST(RebuildReport, ReplicaFailedBefore_IsTheRootCause) {
@@ -200,6 +244,19 @@ TEST(RebuildReport, StoppedFromOutside_IsInterrupted) {
   EXPECT_EQ(report.result, RunResult::interrupted);
   EXPECT_EQ(report.stop_signal, 2);
   EXPECT_EQ(report.exit_status, 130);
+}
+
+TEST(RebuildReport, TimeLimit_IsNotTakenForASignalFromOutside) {
+  const RunReport report = Log()
+                               .run(1)
+                               .attempt(0)
+                               .start(0, 0)
+                               .end(0, 0, Signalled{15, false}, AskedToStop::politely)
+                               .finished(143, 15, "time_limit")
+                               .report();
+  EXPECT_EQ(report.result, RunResult::interrupted);
+  EXPECT_EQ(report.ended_by, EndedBy::time_limit);
+  EXPECT_TRUE(text_report(report, TextStyle::plain).starts_with("forklift: The job was stopped: its time limit"));
 }
 
 TEST(RebuildReport, UnreadableLines_AreSkippedAndCounted) {

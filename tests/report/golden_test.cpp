@@ -45,8 +45,11 @@ TEST_P(Golden, Json_IsAsReadAndReadsBack) {
 
 INSTANTIATE_TEST_SUITE_P(Reports, Golden,
                          ::testing::Values(GoldenCase{"python_exception", testing::an_exception_report},
+                                           GoldenCase{"shared_exception", testing::a_shared_exception_report},
                                            GoldenCase{"out_of_memory", testing::an_out_of_memory_report},
                                            GoldenCase{"interrupted", testing::an_interrupted_report},
+                                           GoldenCase{"time_limit", testing::a_time_limit_report},
+                                           GoldenCase{"succeeded_after_restarts", testing::a_restarted_report},
                                            GoldenCase{"succeeded_with_notes", testing::a_report_with_notes},
                                            GoldenCase{"failed_start", testing::a_failed_start_report},
                                            GoldenCase{"failed_template", testing::a_failed_template_report}),

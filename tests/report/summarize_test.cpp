@@ -111,11 +111,10 @@ TEST(OtherReplicas, EachKindOfEnd_IsOneLine) {
       {Exited{0}, AskedToStop::no, "rank 0: succeeded"},
       {Signalled{SIGTERM, false}, AskedToStop::politely, "rank 1: stopped by forklift (SIGTERM)"},
       {Signalled{SIGKILL, false}, AskedToStop::killed, "rank 2: killed by forklift (SIGKILL)"},
-      {Signalled{SIGABRT, true}, AskedToStop::politely,
-       "rank 3: stopped by forklift, was killed by SIGABRT (core dumped)"},
+      {Signalled{SIGABRT, true}, AskedToStop::politely, "rank 3: stopped by forklift, killed by SIGABRT (core dumped)"},
       {Exited{3}, AskedToStop::politely, "rank 4: stopped by forklift, exited with code 3"},
       {Exited{3}, AskedToStop::no, "rank 5: exited with code 3"},
-      {Lost{"it outlived SIGKILL"}, AskedToStop::killed, "rank 6: was lost: it outlived SIGKILL"},
+      {Lost{"it outlived SIGKILL"}, AskedToStop::killed, "rank 6: lost: it outlived SIGKILL"},
       {
           Signalled{SIGTERM, false},
           AskedToStop::killed,

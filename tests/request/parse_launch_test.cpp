@@ -130,6 +130,8 @@ TEST(ParseLaunch, BadValue_IsOneSentenceWithFlagValueAndExpectation) {
       {"--num-processes 0", {"--num-processes: got '0', expected a whole number from 1 to 1000000"}},
       {"--num-processes -1", {"got '-1', expected"}},
       {"--num-processes abc", {"got 'abc', expected"}},
+      {"--log-dir /logs/{rank}", {"--log-dir: got '/logs/{rank}', expected a directory for the whole job"}},
+      {"--log-dir ${local_rank}", {"--log-dir: got '${local_rank}', expected a directory"}},
       {"--num-processes 1000000000", {"got '1000000000', expected"}},
       {"--num-processes 1000001", {"got '1000001', expected"}},
       {"--num-processes=", {"got '', expected"}},

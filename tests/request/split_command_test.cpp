@@ -70,6 +70,7 @@ TEST(SplitCommand, WrongHead_IsOneSentenceThatNamesTheFlag) {
       {"--m x", "flags cannot be abbreviated, write --module or"},
       {"--num-procesess 2 x", "unknown flag '--num-procesess'; the nearest known one is --num-processes"},
       {"--nproc_per_nod=2 x", "write --nproc-per-node"},
+      {"--lr 0.1 x", "unknown flag '--lr'; forklift launch --help lists the flags, those of PROGRAM stand after it"},
       {"--standalnoe x", "the nearest known one is --standalone"},
       {"--=2 x", "unknown flag '--'"},
       {"-x x", "unknown flag '-x'"},

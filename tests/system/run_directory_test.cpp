@@ -20,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using support::TemporaryDirectory;
 
+constexpr const char* success = "{\"result\": \"succeeded\"}";
+
 /// A home of its own for each test.
 class RunDirectories : public support::LeakChecked {
  protected:
@@ -168,10 +170,22 @@ TEST_F(RunDirectories, NowhereToWrite_IsOneErrorThatNamesBothPlaces) {
 }
 
 TEST_F(RunDirectories, OldFinishedRuns_GoBeyondFifty) {
-  for (int number = 0; number < 60; ++number) ASSERT_TRUE(write_file(add_run(id_of(number)) / "report.json", "{}"));
+  for (int number = 0; number < 60; ++number) ASSERT_TRUE(write_file(add_run(id_of(number)) / "report.json", success));
   EXPECT_EQ(count(), runs_kept);
   EXPECT_FALSE(fs::exists(runs() / id_of(9)));
   EXPECT_TRUE(fs::exists(runs() / id_of(10)));
+}
+
+TEST_F(RunDirectories, FailedRuns_StayLongerThanThoseThatSucceeded) {
+  for (int number = 0; number < 120; ++number) {
+    const char* report = number % 2 == 0 ? success : "{\"result\": \"failed\"}";
+    ASSERT_TRUE(write_file(add_run(id_of(number)) / "report.json", report));
+  }
+  EXPECT_EQ(count(), runs_kept + 35) << "of the 70 before the newest, the failed half";
+  for (int number = 120; number < 220; ++number) {
+    ASSERT_TRUE(write_file(add_run(id_of(number)) / "report.json", "{\"result\": \"failed\"}"));
+  }
+  EXPECT_EQ(count(), runs_kept + failed_runs_kept);
 }
 
 TEST_F(RunDirectories, WhatIsNoFinishedRun_Stays) {
@@ -228,7 +242,7 @@ TEST_F(RunDirectories, PruningARunElsewhere_RemovesTheLinkOnly) {
   const TemporaryDirectory logs;
   const auto created = create_run_directory(logs.path(), id_of(0), environment());
   ASSERT_TRUE(created) << created.error().message;
-  ASSERT_TRUE(write_file(created.value().path / "report.json", "{}"));
+  ASSERT_TRUE(write_file(created.value().path / "report.json", success));
   for (int number = 1; number <= 50; ++number) add_run(id_of(number));
   EXPECT_FALSE(fs::is_symlink(runs() / id_of(0)));
   EXPECT_TRUE(fs::exists(created.value().path / "report.json"));
@@ -247,6 +261,12 @@ TEST_F(RunDirectories, RunThatIsNotThere_IsAUsageErrorThatNamesIt) {
   const auto last = find_run_directory("last", environment());
   ASSERT_FALSE(last);
   EXPECT_NE(last.error().message.find(gone.string()), std::string::npos) << last.error().message;
+}
+
+TEST_F(RunDirectories, NoRunYet_IsSaid) {
+  const auto last = find_run_directory("last", environment());
+  ASSERT_FALSE(last);
+  EXPECT_NE(last.error().message.find("no run has been made yet"), std::string::npos) << last.error().message;
 }
 
 class WholeFile : public support::LeakChecked {
