@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/diagnose/decode_status.hpp"
+#include "launcher/report/json_object.hpp"
 #include "launcher/report/report_fields.hpp"
 #include "launcher/report/report_format.hpp"
 #include "launcher/report/report_words.hpp"
@@ -53,24 +54,27 @@ Json to_json(const AttemptReport& attempt) {
   return {{"n", attempt.attempt.value}, {"root_cause", to_json(attempt.root_cause)}};
 }
 
-Json to_json(const ReplicaReport& replica) {
-  return {{"rank", replica.rank.value},
-          {"local_rank", replica.local_rank.value},
-          {"pid", replica.pid},
-          {"attempt", replica.attempt.value},
-          {"outcome", replica.role == ReplicaRole::running ? Json(nullptr) : outcome_to_json(replica.outcome)},
-          {"asked", asked_name(replica.asked)},
-          {"role", role_name(replica.role)},
-          {"started_s", rounded(replica.started_s)},
-          {"ended_s", rounded(replica.ended_s)},
-          {"peak_rss_bytes", or_null(replica.peak_rss_bytes)},
-          {"cpu_user_s", rounded(replica.cpu_user_s)},
-          {"cpu_system_s", rounded(replica.cpu_system_s)},
-          {"last_step", or_null(replica.last_step)},
-          {"last_beat_s", replica.last_beat_s ? Json(rounded(*replica.last_beat_s)) : Json(nullptr)},
-          {"last_lines", replica.last_lines},
-          {"stdout_file", null_if_empty(replica.stdout_file)},
-          {"stderr_file", null_if_empty(replica.stderr_file)}};
+/// There may be thousands of them: no document, and one line each.
+std::string replica_line(const ReplicaReport& replica) {
+  JsonObject line;
+  line.number("rank", replica.rank.value);
+  line.number("local_rank", replica.local_rank.value);
+  line.number("pid", replica.pid);
+  line.number("attempt", replica.attempt.value);
+  replica.role == ReplicaRole::running ? line.null("outcome") : line.outcome("outcome", replica.outcome);
+  line.word("asked", asked_name(replica.asked));
+  line.word("role", role_name(replica.role));
+  line.number("started_s", rounded(replica.started_s));
+  line.number("ended_s", rounded(replica.ended_s));
+  line.number_or_null("peak_rss_bytes", replica.peak_rss_bytes);
+  line.number("cpu_user_s", rounded(replica.cpu_user_s));
+  line.number("cpu_system_s", rounded(replica.cpu_system_s));
+  line.number_or_null("last_step", replica.last_step);
+  replica.last_beat_s ? line.number("last_beat_s", rounded(*replica.last_beat_s)) : line.null("last_beat_s");
+  line.texts("last_lines", replica.last_lines);
+  line.text_or_null("stdout_file", replica.stdout_file);
+  line.text_or_null("stderr_file", replica.stderr_file);
+  return std::move(line).finish();
 }
 
 Json to_json(const std::optional<TemplateReport>& process) {
@@ -119,7 +123,7 @@ Json to_json(const RunReport& report) {
           {"world_size", report.world_size},
           {"root_cause", to_json(report.root_cause)},
           {"attempts", list_of(report.attempts)},
-          {"replicas", list_of(report.replicas)},
+          {"replicas", Json::array()},  // json_report() fills it
           {"template", to_json(report.template_process)},
           {"leftovers", list_of(report.leftovers)},
           {"model", to_json(report.model)},
@@ -242,7 +246,15 @@ RunReport read_report(ReportFields fields) {
 }  // namespace
 
 std::string json_report(const RunReport& report) {
-  return to_json(report).dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  std::string text = to_json(report).dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  if (report.replicas.empty()) return text;
+  std::string lines;
+  for (const ReplicaReport& replica : report.replicas) {
+    lines += (lines.empty() ? "\n    " : ",\n    ") + replica_line(replica);
+  }
+  // No text of a report looks like this: within one, a line break is escaped.
+  constexpr std::string_view empty_list = "\n  \"replicas\": [";
+  return text.insert(text.find(empty_list) + empty_list.size(), lines + "\n  ");
 }
 
 Result<RunReport> parse_report(std::string_view json) {

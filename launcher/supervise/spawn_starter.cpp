@@ -25,12 +25,14 @@ SpawnStarter::SpawnStarter(boost::asio::io_context& io, const RunInputs& inputs,
     : io_(io),
       inputs_(inputs),
       original_mask_(original_mask),
-      inherited_(inputs.environment, inputs.plan.unset),
       model_descriptors_(inputs.model ? inputs.model->descriptors() : std::vector<int>{}) {}
 
 void SpawnStarter::start(const AttemptValues& values, Client& client) {
   values_ = values;
   client_ = &client;
+  std::vector<EnvironmentVariable> shared = group_environment(inputs_.plan, values);
+  add_model_variable(inputs_, shared);
+  shared_environment_.emplace(inputs_.environment, inputs_.plan.unset, shared);
   next_ = 0;
   cancelled_ = false;
   start_some();
@@ -66,9 +68,8 @@ void SpawnStarter::start_one(const ReplicaPlan& replica) {
   }
   if (auto failed = open_stream_ends(values_, replica, started.streams)) return fail(*std::move(failed));
 
-  auto environment = resolve_environment(inputs_.plan, replica, values_);
-  add_model_variable(inputs_, environment);
-  FrozenImage frozen(replica, inputs_.executable, environment, inherited_);
+  FrozenImage frozen(replica, inputs_.executable, own_environment(inputs_.plan, replica, values_),
+                     *shared_environment_);
   ChildImage& image = frozen.image();
   image.inherited = model_descriptors_.data();
   image.inherited_count = model_descriptors_.size();

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <boost/asio/io_context.hpp>
+#include <optional>
 #include <vector>
 
 #include "launcher/supervise/replica_starter.hpp"
@@ -28,9 +29,9 @@ class SpawnStarter final : public ReplicaStarter {
   boost::asio::io_context& io_;
   const RunInputs& inputs_;
   const sigset_t original_mask_;
-  InheritedEnvironment inherited_;
-  const std::vector<int> model_descriptors_;  ///< Inherited by every replica, at the same numbers.
-  Descriptor null_device_;                    ///< Standard input of most replicas; opened once.
+  std::optional<InheritedEnvironment> shared_environment_;  ///< Of the attempt that is being started.
+  const std::vector<int> model_descriptors_;                ///< Inherited by every replica, at the same numbers.
+  Descriptor null_device_;                                  ///< Standard input of most replicas; opened once.
   Client* client_ = nullptr;
   AttemptValues values_;
   std::size_t next_ = 0;

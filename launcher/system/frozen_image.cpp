@@ -1,16 +1,17 @@
 #include "launcher/system/frozen_image.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace forklift {
 
-InheritedEnvironment::InheritedEnvironment(const Environment& environment, const std::vector<std::string>& unset) {
-  const std::set<std::string_view> left_out(unset.begin(), unset.end());
+InheritedEnvironment::InheritedEnvironment(Environment environment, const std::vector<std::string>& unset,
+                                           const std::vector<EnvironmentVariable>& set) {
+  for (const std::string& name : unset) environment.erase(name);
+  for (const EnvironmentVariable& variable : set) environment.insert_or_assign(variable.name, variable.value);
   assignments_.reserve(environment.size());
   for (const auto& [name, value] : environment) {  // std::map: sorted by name
-    if (!left_out.contains(name)) assignments_.push_back({name + "=" + value, name.size()});
+    assignments_.push_back({name + "=" + value, name.size()});
   }
 }
 

@@ -13,11 +13,12 @@
 
 namespace forklift {
 
-/// What replicas inherit, as "NAME=value" text sorted by name; made once per run.
+/// What all replicas have alike, as "NAME=value" text sorted by name; made once per attempt.
 class InheritedEnvironment {
  public:
-  /// `unset` names are left out (Plan::unset).
-  InheritedEnvironment(const Environment& environment, const std::vector<std::string>& unset);
+  /// `unset` names are left out (Plan::unset), then `set` wins over what is left.
+  InheritedEnvironment(Environment environment, const std::vector<std::string>& unset,
+                       const std::vector<EnvironmentVariable>& set = {});
 
   struct Assignment {
     std::string text;
@@ -33,7 +34,7 @@ class InheritedEnvironment {
 /// Owns everything that image() points to. Neither copied nor moved: the image points into it.
 class FrozenImage {
  public:
-  /// `own` is sorted by name (resolve_environment) and wins over what is inherited. `inherited` must outlive this.
+  /// `own` is sorted by name and wins over what is inherited. `inherited` must outlive this.
   FrozenImage(const ReplicaPlan& replica, std::string executable, const std::vector<EnvironmentVariable>& own,
               const InheritedEnvironment& inherited);
   FrozenImage(const FrozenImage&) = delete;
