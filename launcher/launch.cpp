@@ -13,6 +13,7 @@
 #include "launcher/system/ports.hpp"
 #include "launcher/system/program_lookup.hpp"
 #include "launcher/system/run_directory.hpp"
+#include "launcher/system/run_history.hpp"
 
 namespace forklift {
 namespace {
@@ -146,7 +147,8 @@ Result<RunInputs> prepare_hosted_run(const LaunchRequest& request, const Environ
 
 int run_prepared(RunInputs inputs) {
   inputs.open_files = raise_open_files_limit();
-  const GuardSettings settings{inputs.plan.interaction, inputs.plan.isolation, inputs.plan.stop.kill_timeout};
+  const GuardSettings settings{inputs.plan.interaction, inputs.plan.isolation, inputs.plan.stop.kill_timeout,
+                               [&] { prune_runs(default_runs_directory(inputs.environment)); }};
   return run_guarded(settings, [&](SupervisorSeat seat) { return supervise(inputs, std::move(seat)); });
 }
 

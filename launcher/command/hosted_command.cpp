@@ -15,6 +15,8 @@
 #include "launcher/request/parse_launch.hpp"
 #include "launcher/supervise/supervisor.hpp"
 #include "launcher/system/guard.hpp"
+#include "launcher/system/run_directory.hpp"
+#include "launcher/system/run_history.hpp"
 #include "worker/control_socket.hpp"
 
 namespace forklift::command {
@@ -60,6 +62,7 @@ int hosted_guard(const Call& call) {
   seat.channel = Descriptor(kept_to_ourselves((*numbers)[0]));
   seat.supervisor = (*numbers)[1];
   seat.host = Descriptor(kept_to_ourselves((*numbers)[2]));
+  seat.meanwhile = [&] { prune_runs(default_runs_directory(call.environment)); };
   return run_hosted_guard(std::move(seat));
 }
 

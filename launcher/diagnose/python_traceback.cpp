@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launcher/diagnose/plain_text.hpp"
+#include "worker/format/digits.hpp"
 
 namespace forklift {
 namespace {
@@ -22,7 +23,6 @@ constexpr std::array<std::string_view, 2> chain_links{
 constexpr std::array<std::string_view, 2> survived_marks{"Exception ignored ", "--- Logging error ---"};
 constexpr std::size_t longest_message = 60;  ///< Lines of one exception's message that are kept.
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_indented(std::string_view line) { return line.starts_with(' ') || line.starts_with('\t'); }
 bool is_blank(std::string_view line) { return trimmed(line).empty(); }
 

@@ -4,13 +4,12 @@
 
 #include "launcher/diagnose/plain_text.hpp"
 #include "launcher/diagnose/python_traceback.hpp"
+#include "worker/format/digits.hpp"
 
 namespace forklift {
 namespace {
 
 constexpr std::size_t longest_words = 400;
-
-bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
 /// Each run of digits becomes one '#'.
 std::string without_numbers(std::string_view text) {

@@ -7,11 +7,10 @@
 
 #include "launcher/request/flag_lookup.hpp"
 #include "launcher/request/option_text.hpp"
+#include "worker/format/digits.hpp"
 
 namespace forklift {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "-1" and "-.5" are values (wrong ones, mostly, but the message about the number is the helpful one).
 bool looks_like_negative_number(std::string_view word) {

@@ -281,6 +281,7 @@ int run_guarded(const GuardSettings& settings, const std::function<int(Superviso
   ::setpgid(supervisor, supervisor);  // Whoever is first, parent or child.
   channel.value().second.close();
 
+  if (settings.meanwhile) settings.meanwhile();
   Guard guard(settings.kill_timeout, std::move(channel.value().first), std::move(signals), supervisor,
               std::move(spared), {});
   const int status = guard.run(terminal);
@@ -309,6 +310,7 @@ int run_hosted_guard(HostedGuard seat) {
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   Descriptor signals(::signalfd(-1, &guarded, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.valid()) return fail("cannot watch signals: " + explain_refusal(errno));
+  if (seat.meanwhile) seat.meanwhile();
   SavedTerminal no_terminal(Interaction::none);
   Guard guard(seat.kill_timeout, std::move(seat.channel), std::move(signals), seat.supervisor, {},
               std::move(seat.host));

@@ -20,6 +20,7 @@ struct GuardSettings {
   Interaction interaction = Interaction::none;  ///< terminal: its settings are saved, and restored on every path.
   Isolation isolation = Isolation::none;        ///< requested: the supervisor is the first process of a pid namespace.
   Duration kill_timeout = std::chrono::seconds(10);
+  std::function<void()> meanwhile;  ///< Done once by the guard while the job starts: what nobody waits for.
 };
 
 /// What the supervisor is given by its guard.
@@ -40,6 +41,7 @@ struct HostedGuard {
   pid_t supervisor = 0;
   Descriptor host;  ///< A pidfd of the host program, whose end is the end of the job.
   Duration kill_timeout = std::chrono::seconds(10);
+  std::function<void()> meanwhile;  ///< As in GuardSettings.
 };
 
 /// The calling process, a subreaper whose child the supervisor is, guards it until both are gone. Returns 0, or 125

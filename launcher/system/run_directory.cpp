@@ -7,8 +7,6 @@
 #include <cstring>
 #include <system_error>
 
-#include "launcher/system/run_history.hpp"
-
 namespace forklift {
 namespace {
 
@@ -48,9 +46,13 @@ void link_by_id(const fs::path& run, const fs::path& runs) {
 
 // Two jobs that start together may both do this; the link is replaced as a whole.
 void point_last_to(const fs::path& run, const fs::path& runs) {
-  if (runs.empty() || make_private_directories(runs) != 0) return;
+  if (runs.empty()) return;
   const fs::path fresh = runs / ("last." + run.filename().string());
-  if (::symlink(run.c_str(), fresh.c_str()) != 0) return;
+  int failed = ::symlink(run.c_str(), fresh.c_str());
+  if (failed != 0 && errno == ENOENT && make_private_directories(runs) == 0) {
+    failed = ::symlink(run.c_str(), fresh.c_str());
+  }
+  if (failed != 0) return;
   if (::rename(fresh.c_str(), (runs / "last").c_str()) != 0) ::unlink(fresh.c_str());
 }
 
@@ -123,7 +125,6 @@ Result<RunDirectory> create_run_directory(const std::string& log_dir, const std:
   if (!created) return created;
   if (!log_dir.empty()) link_by_id(created.value().path, runs);
   point_last_to(created.value().path, runs);
-  prune_runs(runs);
   return created;
 }
 

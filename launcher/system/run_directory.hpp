@@ -22,8 +22,8 @@ std::filesystem::path default_runs_directory(const Environment& environment);
 /// YYYYMMDD-HHMMSS-xxxxxx, local time and six random hex digits.
 std::string make_run_id();
 
-/// Makes DIR/RUN_ID and DIR/RUN_ID/errors. `log_dir` empty: the default place, pruned to the newest 50 (only
-/// directories whose name is a run id and whose run has ended), falling back to TMPDIR/forklift-RUN_ID with a warning.
+/// Makes DIR/RUN_ID and DIR/RUN_ID/errors. `log_dir` empty: the default place (kept small by prune_runs), falling
+/// back to TMPDIR/forklift-RUN_ID with a warning.
 /// A `log_dir` that cannot be written is a usage error naming the directory and the reason. In both cases `last` in the
 /// default place points to the new one. The path is absolute.
 Result<RunDirectory> create_run_directory(const std::string& log_dir, const std::string& run_id,

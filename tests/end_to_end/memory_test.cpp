@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "tests/end_to_end/job_test.hpp"
 #include "tests/support/child_command.hpp"
 
@@ -76,11 +78,15 @@ TEST_F(MemoryEnd, CopiesGrowTowardsTheLimit_AreWarnedOfAndNamedInTheReport) {
   if (!group.usable()) GTEST_SKIP() << "this machine has no memory cgroup that we may divide";
   const Words job = Words{"--num-processes", "2"} + child("allocate", {"2000", "slowly"});
 
+  const auto begin = std::chrono::steady_clock::now();
   const Ended ended = support::run(prepared_by(group.entrance("800M"), launch(job)));
 
   SCOPED_TRACE(::testing::Message() << ended);
   ASSERT_NE(ended.exit_code, 99) << "the cgroup could not be entered";
   EXPECT_EQ(ended.exit_code, 137);
+  if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(9)) {
+    GTEST_SKIP() << "this machine gave out 800 MiB more slowly than the 10 s for which forklift looks at growth";
+  }
   EXPECT_EQ(support::occurrences(ended.err, "forklift: warning: 2 replicas hold "), 1U);
   EXPECT_NE(ended.err.find("hold it once instead of 2 times (--model PATH"), std::string::npos);
   const Json cause = report()["root_cause"];

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "worker/format/digits.hpp"
+
 namespace forklift {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// A name such as a.b.C: what Python prints for a type. "__main__.Broken" and "Outer.<locals>.Broken" are types too,
 /// and so is "std::runtime_error".
 bool is_dotted_name(std::string_view text) {
