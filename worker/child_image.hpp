@@ -26,9 +26,8 @@ struct ChildImage {
   pid_t launcher = 0;                   ///< Who must be our parent; if it is not, it has died and so do we.
   const cpu_set_t* affinity = nullptr;  ///< nullptr: the launcher's own.
   std::size_t affinity_bytes = 0;
-  const rlimit* open_files = nullptr;   ///< The limit the launcher itself was given; nullptr: unchanged.
-  const char* oom_score_adj = nullptr;  ///< Text for /proc/self/oom_score_adj; best effort; nullptr: unchanged.
-  const int* inherited = nullptr;       ///< Descriptors above 2 that the program gets, at the same numbers.
+  const rlimit* open_files = nullptr;  ///< The limit the launcher itself was given; nullptr: unchanged.
+  const int* inherited = nullptr;      ///< Descriptors above 2 that the program gets, at the same numbers.
   std::size_t inherited_count = 0;
   int foreground_of = -1;  ///< Terminal whose foreground group the child becomes; -1: none.
   sigset_t signal_mask{};  ///< The mask the launcher itself was given.

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 namespace forklift {
 namespace {
@@ -24,15 +23,6 @@ int enter_process_group(const ChildImage&) noexcept { return errno_unless(::setp
 int die_with_launcher(const ChildImage& image) noexcept {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
   return ::getppid() == image.launcher ? 0 : ESRCH;
-}
-
-// Replicas are to be chosen by the OOM killer before the launcher is. Without permission or /proc life goes on.
-void prefer_as_oom_victim(const ChildImage& image) noexcept {
-  if (image.oom_score_adj == nullptr) return;
-  const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
-  [[maybe_unused]] const auto written = ::write(file, image.oom_score_adj, std::strlen(image.oom_score_adj));
-  ::close(file);
 }
 
 // All signals are blocked, so this does not stop us with SIGTTOU.
@@ -95,7 +85,6 @@ ChildFailure set_up_child(const ChildImage& image) noexcept {
   for (const NamedStep& step : steps) {
     if (const int error = step.run(image); error != 0) return {step.name, error};
   }
-  prefer_as_oom_victim(image);
   return {};
 }
 

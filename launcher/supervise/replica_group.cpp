@@ -12,12 +12,19 @@
 
 namespace forklift {
 
+namespace {
+
+constexpr auto continue_after = std::chrono::milliseconds(5);
+
+}  // namespace
+
 ReplicaGroup::ReplicaGroup(boost::asio::io_context& io, const RunInputs& inputs, ReplicaStarter& starter,
                            ReplicaOutput& output, Observer& observer)
-    : io_(io), inputs_(inputs), starter_(starter), output_(output), observer_(observer) {}
+    : io_(io), inputs_(inputs), starter_(starter), output_(output), observer_(observer), continue_(io) {}
 
 void ReplicaGroup::start(const AttemptValues& values) {
   values_ = values;
+  continue_.cancel();
   endings_.clear();
   endings_.reserve(inputs_.plan.replicas.size());  // Observers hold references to endings.
   starter_.start(values, *this);
@@ -129,7 +136,11 @@ void ReplicaGroup::signal_each(int signal, AskedToStop mark) {
 
 void ReplicaGroup::stop(int signal) {
   signal_each(signal, AskedToStop::politely);
-  signal_each(SIGCONT, AskedToStop::no);
+  // Most end of the signal at once, and the second round of system calls would stand between their deaths and us.
+  continue_.expires_after(continue_after);
+  continue_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) signal_each(SIGCONT, AskedToStop::no);
+  });
 }
 
 void ReplicaGroup::kill() { signal_each(SIGKILL, AskedToStop::killed); }

@@ -9,6 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,8 +47,8 @@ class ReplicaGroup final : private ReplicaStarter::Client {
   /// The replicas not started yet never are; group_started() still follows.
   void cancel_start() { starter_.cancel(); }
 
-  /// To the group of every running replica; a polite stop is followed by SIGCONT, or a stopped replica would never see
-  /// it.
+  /// To the group of every running replica. Those that are still there a moment later are sent SIGCONT: a stopped
+  /// replica would never see the signal.
   void stop(int signal);
   void kill();
   void pass(int signal);
@@ -103,6 +104,7 @@ class ReplicaGroup final : private ReplicaStarter::Client {
   std::uint64_t endings_of_run_ = 0;
   std::map<pid_t, Running> running_by_pid_;
   std::vector<Ending> endings_;
+  boost::asio::steady_timer continue_;  ///< Until those that may be stopped are continued.
 };
 
 }  // namespace forklift

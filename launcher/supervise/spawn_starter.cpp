@@ -1,6 +1,5 @@
 #include "launcher/supervise/spawn_starter.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <boost/asio/post.hpp>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "launcher/supervise/model_variable.hpp"
+#include "launcher/system/oom_preference.hpp"
 #include "launcher/system/spawn.hpp"
 
 namespace forklift {
@@ -16,8 +16,6 @@ namespace {
 /// So many are started before the loop looks at everything else again: a stop request or a death in the middle of the
 /// start must be seen.
 constexpr int starts_per_turn = 32;
-
-constexpr const char* oom_score_of_replicas = "500";
 
 }  // namespace
 
@@ -40,6 +38,7 @@ void SpawnStarter::start(const AttemptValues& values, Client& client) {
 
 void SpawnStarter::start_some() {
   const auto& replicas = inputs_.plan.replicas;
+  const ChildrenPreferredAsOomVictims preferred;
   for (int started = 0; started < starts_per_turn && next_ < replicas.size() && !cancelled_; ++started) {
     start_one(replicas[next_++]);
   }
@@ -62,10 +61,7 @@ void SpawnStarter::start_one(const ReplicaPlan& replica) {
   const auto fail = [&](FailedToStart failure) {
     client_->replica_failed_to_start(replica, std::move(failure), started.started_s);
   };
-  if (replica.standard_input == StdinRoute::null_device && !null_device_.valid()) {
-    null_device_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!null_device_.valid()) return fail({StartStep::prepare, errno, "/dev/null"});
-  }
+  if (const int error = pad_.open(); error != 0) return fail({StartStep::prepare, error, "/dev/null"});
   if (auto failed = open_stream_ends(values_, replica, started.streams)) return fail(*std::move(failed));
 
   FrozenImage frozen(replica, inputs_.executable, own_environment(inputs_.plan, replica, values_),
@@ -73,18 +69,25 @@ void SpawnStarter::start_one(const ReplicaPlan& replica) {
   ChildImage& image = frozen.image();
   image.inherited = model_descriptors_.data();
   image.inherited_count = model_descriptors_.size();
-  if (replica.standard_input == StdinRoute::null_device) image.standard_streams[0] = null_device_.get();
+  if (replica.standard_input == StdinRoute::null_device) image.standard_streams[0] = pad_.null_device();
   for (const OutputStream stream : both_streams) {
     const std::size_t i = index_of(stream);
-    if (started.streams.child_end[i].valid()) image.standard_streams[i + 1] = started.streams.child_end[i].get();
+    Descriptor& end = started.streams.child_end[i];
+    if (!end.valid()) continue;
+    image.standard_streams[i + 1] = pad_.place(stream, std::move(end));
+    if (image.standard_streams[i + 1] < 0) {
+      const int error = errno;
+      pad_.clear();
+      return fail({StartStep::prepare, error, "output pipe"});
+    }
   }
   image.launcher = ::getpid();
   image.open_files = &inputs_.open_files;
-  image.oom_score_adj = oom_score_of_replicas;
   image.signal_mask = original_mask_;
   if (inputs_.plan.interactive_rank == replica.rank) image.foreground_of = STDIN_FILENO;
 
   auto result = spawn(image);
+  pad_.clear();
   if (auto* failed = std::get_if<FailedToStart>(&result)) return fail(std::move(*failed));
   auto& spawned = std::get<Spawned>(result);
   started.pid = spawned.pid;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "launcher/supervise/launch_pad.hpp"
 #include "launcher/supervise/replica_starter.hpp"
 #include "launcher/supervise/run_inputs.hpp"
 #include "launcher/system/frozen_image.hpp"
@@ -31,7 +32,7 @@ class SpawnStarter final : public ReplicaStarter {
   const sigset_t original_mask_;
   std::optional<InheritedEnvironment> shared_environment_;  ///< Of the attempt that is being started.
   const std::vector<int> model_descriptors_;                ///< Inherited by every replica, at the same numbers.
-  Descriptor null_device_;                                  ///< Standard input of most replicas; opened once.
+  LaunchPad pad_;
   Client* client_ = nullptr;
   AttemptValues values_;
   std::size_t next_ = 0;

@@ -1,6 +1,7 @@
 #include "launcher/supervise/supervisor.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,13 +11,15 @@
 #include <cstdio>
 #include <utility>
 
-#include "launcher/system/evidence_reader.hpp"
 #include "launcher/system/limits.hpp"
 #include "launcher/system/ports.hpp"
 #include "launcher/system/proportional_memory.hpp"
 
 namespace forklift {
 namespace {
+
+/// The heap grows by so much at once: each step is a system call, and the end of a run takes many small ones.
+constexpr int heap_step = 512 << 10;
 
 /// So many ends of replicas are used to ask whether anybody ever connected to the rendezvous port.
 constexpr int rendezvous_looks = 3;
@@ -78,7 +81,7 @@ int Supervisor::run() {
   started.command = inputs_.command;
   started.world_size = inputs_.plan.world_size;
   events_.add(std::move(started));
-  if (oom_kills_whole_group()) {
+  if (oom_kills_whole_group(memory_cgroup_)) {
     say("warning: memory.oom.group is set here: if the kernel runs out of memory it ends forklift with the job, and "
         "nobody "
         "can say why");
@@ -309,6 +312,7 @@ void Supervisor::leave() {
 }
 
 int supervise(const RunInputs& inputs, SupervisorSeat seat) {
+  ::mallopt(M_TOP_PAD, heap_step);
   try {
     // Never destroyed: the process ends as soon as this returns, and the kernel frees it all in one go.
     return (new Supervisor(inputs, std::move(seat)))->run();

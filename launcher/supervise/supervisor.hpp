@@ -30,6 +30,7 @@
 #include "launcher/supervise/replica_output.hpp"
 #include "launcher/supervise/run_inputs.hpp"
 #include "launcher/supervise/spawn_starter.hpp"
+#include "launcher/system/evidence_reader.hpp"
 #include "launcher/system/guard.hpp"
 #include "worker/descriptor.hpp"
 
@@ -114,6 +115,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   std::optional<policy::SweepHow> sweeping_;
 
   AttemptValues attempt_;
+  const std::optional<Cgroup> memory_cgroup_ = own_memory_cgroup();
   AttemptEvidence evidence_;
   std::string heartbeats_;  ///< The file of the run, as it was when the attempt was over.
   enum class Rendezvous { unknown, used } rendezvous_ = Rendezvous::unknown;

@@ -62,7 +62,7 @@ void Supervisor::perform(const policy::StartGroup& action) {
   started.attempt = action.attempt;
   events_.add(std::move(started));
   evidence_ = AttemptEvidence{};
-  evidence_.oom_before = read_oom_counters();
+  evidence_.oom_before = read_oom_counters(memory_cgroup_);
   rendezvous_ = Rendezvous::unknown;
   rendezvous_looks_ = 0;
   sharing_.reset();
@@ -229,9 +229,9 @@ void Supervisor::add_heartbeat(Ending& ending) const {
 
 AttemptEvidence Supervisor::gather_evidence(const std::vector<Ending>& endings) const {
   AttemptEvidence evidence = evidence_;
-  evidence.oom_after = read_oom_counters();
+  evidence.oom_after = read_oom_counters(memory_cgroup_);
   evidence.executable = inputs_.executable;
-  evidence.memory_limit_bytes = read_memory_limit();
+  evidence.memory_limit_bytes = read_memory_limit(memory_cgroup_);
   evidence.memory_total_bytes = read_memory_total();
   const std::string errors = inputs_.run_directory + "/errors";
   const auto written = list_directory(errors);

@@ -12,6 +12,7 @@
 #include "launcher/supervise/stream_ends.hpp"
 #include "launcher/system/frozen_image.hpp"
 #include "launcher/system/new_process.hpp"
+#include "launcher/system/oom_preference.hpp"
 #include "launcher/system/reap.hpp"
 #include "launcher/system/spawn.hpp"
 
@@ -20,7 +21,6 @@ namespace {
 
 using boost::asio::posix::stream_descriptor;
 
-constexpr const char* oom_score_of_template = "500";
 constexpr const char* template_prefix = "[template] ";
 
 /// What only a replica has; in a world of one these stand among the variables of the group.
@@ -81,13 +81,13 @@ std::optional<FailedToStart> TemplateProcess::spawn_program(const AttemptValues&
   image.inherited_count = kept.size();
   image.launcher = ::getpid();
   image.open_files = &inputs_.open_files;
-  image.oom_score_adj = oom_score_of_template;
   image.signal_mask = original_mask_;
 
   ending_ = {};
   ending_.rank = template_rank;
   ending_.attempt = values.attempt;
   ending_.started_s = inputs_.clock.seconds_since_launch();
+  const ChildrenPreferredAsOomVictims preferred;
   auto started = spawn(image);
   if (auto* failed = std::get_if<FailedToStart>(&started)) return std::move(*failed);
   const std::string prefix = inputs_.plan.prefix_template.empty() ? "" : template_prefix;

@@ -23,6 +23,8 @@ struct clone_launcher : boost::process::v2::posix::default_launcher {
   Descriptor pidfd;
   /// After a failed start: which step failed. An initializer that fails in the child sets it before it returns.
   StartStep failed_step = StartStep::execute;
+  /// The child has the descriptors below, and no others (start_process). An initializer may lower it in on_setup.
+  int descriptors_below = all_descriptors;
 
   /// Boost's protocol: `argv` ends in nullptr and lives until the call returns. On error nothing is left running and
   /// nothing to reap.
@@ -55,7 +57,8 @@ struct clone_launcher : boost::process::v2::posix::default_launcher {
       return {StartStep::execute, errno};
     };
     using Child = decltype(child);
-    NewProcess process = start_process([](void* body) noexcept { return (*static_cast<Child*>(body))(); }, &child);
+    NewProcess process =
+        start_process([](void* body) noexcept { return (*static_cast<Child*>(body))(); }, &child, descriptors_below);
     if (process.failure.os_errno != 0) {
       failed_step = process.failure.step;
       error.assign(process.failure.os_errno, boost::system::system_category());

@@ -39,10 +39,12 @@ std::string read_range(int file, off_t offset, std::size_t limit) {
 
 }  // namespace
 
-OomCounters read_oom_counters() {
+std::optional<Cgroup> own_memory_cgroup() { return locate_cgroup(read_cgroup_tables(), "memory"); }
+
+OomCounters read_oom_counters(const std::optional<Cgroup>& memory) {
   OomCounters counters;
   if (const auto text = read_kernel_file("/proc/vmstat")) counters.machine = number_of_key(*text, "oom_kill");
-  if (const auto memory = locate_cgroup(read_cgroup_tables(), "memory")) counters.cgroup = oom_kills(*memory);
+  if (memory) counters.cgroup = oom_kills(*memory);
   return counters;
 }
 
@@ -52,8 +54,7 @@ std::optional<SharedMemoryFacts> read_shared_memory() {
   return SharedMemoryFacts{about.f_blocks * about.f_frsize, about.f_bavail * about.f_frsize};
 }
 
-std::optional<std::uint64_t> read_memory_limit() {
-  const auto memory = locate_cgroup(read_cgroup_tables(), "memory");
+std::optional<std::uint64_t> read_memory_limit(const std::optional<Cgroup>& memory) {
   return memory ? memory_limit(*memory) : std::nullopt;
 }
 
@@ -62,10 +63,7 @@ std::uint64_t read_memory_total() {
   return ::sysinfo(&about) == 0 ? std::uint64_t{about.totalram} * about.mem_unit : 0;
 }
 
-bool oom_kills_whole_group() {
-  const auto memory = locate_cgroup(read_cgroup_tables(), "memory");
-  return memory && has_oom_group(*memory);
-}
+bool oom_kills_whole_group(const std::optional<Cgroup>& memory) { return memory && has_oom_group(*memory); }
 
 std::optional<std::string> read_file(const std::filesystem::path& path, std::size_t limit) {
   struct stat about {};

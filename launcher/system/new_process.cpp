@@ -1,6 +1,7 @@
 #include "launcher/system/new_process.hpp"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -42,7 +43,8 @@ NewProcess failed_to_clone(int error) {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
-NewProcess clone_and_run(ChildBody body, void* context) {
+// Here the child's table is a copy, and holds the pipe for the failure beside what is wanted.
+NewProcess clone_and_run(ChildBody body, void* context, int /*descriptors_below*/) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return failed_to_clone(errno);
   Descriptor failure_reader(ends[0]);
@@ -98,22 +100,33 @@ class ChildStack {
 struct Start {
   ChildBody body;
   void* context;
+  int descriptors_below;
   ChildFailure failure;  // written by the child
 };
 
+// The table is shared with the launcher until this call, which copies only the part below.
+ChildFailure leave_shared_table(int descriptors_below) {
+  const auto first = static_cast<unsigned>(descriptors_below);
+  if (::syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_UNSHARE) == 0) return {};
+  return {StartStep::descriptors, errno};
+}
+
 int run_body(void* argument) {
   auto* start = static_cast<Start*>(argument);
-  start->failure = start->body(start->context);
+  if (start->descriptors_below != all_descriptors) start->failure = leave_shared_table(start->descriptors_below);
+  if (start->failure.os_errno == 0) start->failure = start->body(start->context);
   ::_exit(127);
 }
 
-NewProcess clone_and_run(ChildBody body, void* context) {
+NewProcess clone_and_run(ChildBody body, void* context, int descriptors_below) {
   static const ChildStack stack;
   if (stack.top() == nullptr) return failed_to_clone(ENOMEM);
-  Start start{body, context, {}};
+  Start start{body, context, descriptors_below, {}};
+  const int shared_table = descriptors_below == all_descriptors ? 0 : CLONE_FILES;
+  const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | shared_table;
   int pidfd = -1;
   NewProcess process;
-  process.pid = ::clone(run_body, stack.top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &start, &pidfd);
+  process.pid = ::clone(run_body, stack.top(), flags, &start, &pidfd);
   if (process.pid < 0) return failed_to_clone(errno);
   process.pidfd = Descriptor(pidfd);  // close-on-exec from birth
   // The compiler cannot know that another process wrote to `start`; clone() has taken its address, so it is read anew.
@@ -125,9 +138,9 @@ NewProcess clone_and_run(ChildBody body, void* context) {
 
 }  // namespace
 
-NewProcess start_process(ChildBody body, void* context) {
+NewProcess start_process(ChildBody body, void* context, int descriptors_below) {
   const AllSignalsBlocked blocked;
-  NewProcess process = clone_and_run(body, context);
+  NewProcess process = clone_and_run(body, context, descriptors_below);
   if (process.failure.os_errno != 0 && process.pid > 0) {
     reap(process.pid);
     process.pid = -1;

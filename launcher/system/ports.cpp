@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "worker/descriptor.hpp"
@@ -103,10 +104,14 @@ int random_offset(int count) {
 Result<void> find_quiet_ports(std::size_t count, std::vector<int>& found) {
   if (found.size() == count) return {};
   constexpr int ports = last_port - first_port + 1;
+  // From one port to the next in wide steps, or all who start within the kernel's range would meet at its end. The step
+  // shares no factor with the number of ports, so each comes once.
+  constexpr int step = 7919;
+  static_assert(std::gcd(ports, step) == 1);
   const QuietPorts quiet;
   const int start = random_offset(ports);
-  for (int i = 0; i < ports && found.size() < count; ++i) {
-    const int port = first_port + (start + i) % ports;
+  for (int i = 0, at = start; i < ports && found.size() < count; ++i, at = (at + step) % ports) {
+    const int port = first_port + at;
     if (!quiet.contain(port)) continue;
     const int error = try_port(port, Remains::count);
     if (is_want_of_descriptors(error)) return no_sockets(error);

@@ -1,5 +1,9 @@
 #include "launcher/system/spawn.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "launcher/system/clone_launcher.hpp"
 #include "worker/child_setup.hpp"
 
@@ -8,6 +12,14 @@ namespace {
 
 namespace process = boost::process::v2;
 
+/// One above the highest descriptor that the image speaks of.
+int descriptors_below(const ChildImage& image) {
+  int highest = std::max({STDERR_FILENO, image.foreground_of, image.standard_streams[0], image.standard_streams[1],
+                          image.standard_streams[2]});
+  for (std::size_t i = 0; i < image.inherited_count; ++i) highest = std::max(highest, image.inherited[i]);
+  return highest + 1;
+}
+
 /// The Boost.Process initializer that performs the child's side of the image.
 struct ImageInitializer {
   const ChildImage& image;
@@ -15,6 +27,7 @@ struct ImageInitializer {
   boost::system::error_code on_setup(clone_launcher& launcher, const boost::filesystem::path&,
                                      const char* const*&) const {
     launcher.env = image.envp;
+    launcher.descriptors_below = descriptors_below(image);
     return {};
   }
 

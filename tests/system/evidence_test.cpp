@@ -17,8 +17,8 @@ using support::TemporaryDirectory;
 class EvidenceReader : public support::LeakChecked {};
 
 TEST_F(EvidenceReader, OomCounters_DoNotRunBackwards) {
-  const OomCounters before = read_oom_counters();
-  const OomCounters after = read_oom_counters();
+  const OomCounters before = read_oom_counters(own_memory_cgroup());
+  const OomCounters after = read_oom_counters(own_memory_cgroup());
   ASSERT_EQ(before.machine.has_value(), after.machine.has_value());
   ASSERT_EQ(before.cgroup.has_value(), after.cgroup.has_value());
   if (before.machine) {
@@ -32,7 +32,7 @@ TEST_F(EvidenceReader, OomCounters_DoNotRunBackwards) {
 TEST_F(EvidenceReader, Memory_AgreesWithTheHostFacts) {
   const HostFacts facts = read_host_facts();
   EXPECT_EQ(read_memory_total(), facts.memory_total_bytes);
-  EXPECT_EQ(read_memory_limit(), facts.memory_limit_bytes);
+  EXPECT_EQ(read_memory_limit(own_memory_cgroup()), facts.memory_limit_bytes);
   const auto shm = read_shared_memory();
   EXPECT_EQ(shm ? shm->total_bytes : 0, facts.shm_total_bytes);
 }

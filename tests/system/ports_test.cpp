@@ -49,6 +49,17 @@ Descriptor connect_to(int port) {
   return client;
 }
 
+// With a fixed order of search most of them would find the first port after the ephemeral range.
+TEST_F(Ports, SearchesOfManyJobs_DoNotMeetAtOnePort) {
+  std::set<int> first;
+  for (int job = 0; job < 20; ++job) {
+    const auto found = find_free_ports(1);
+    ASSERT_TRUE(found) << found.error().message;
+    first.insert(found.value().front());
+  }
+  EXPECT_GE(first.size(), 15U);
+}
+
 TEST_F(Ports, Found_AreDifferentFreeAndOutsideTheEphemeralRange) {
   const auto found = find_free_ports(20);
   ASSERT_TRUE(found) << found.error().message;
