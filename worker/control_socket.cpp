@@ -90,9 +90,23 @@ Result<void> ControlSocket::send(const control::Message& message, std::span<cons
   return send_packet(get(), control::encode(control::InMemory{}), with_memory, mode);
 }
 
+Result<void> ControlSocket::send_encoded(std::string_view text) const {
+  return send_packet(get(), text, {}, Mode::blocking);
+}
+
+Arrival ControlSocket::receive_expected(std::string_view text) const {
+  std::array<char, 256> packet;
+  ssize_t got = 0;
+  do {
+    got = ::recv(get(), packet.data(), packet.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got <= 0) return Arrival::closed;
+  return std::string_view(packet.data(), static_cast<std::size_t>(got)) == text ? Arrival::message : Arrival::foreign;
+}
+
 Arrival ControlSocket::receive(Arrived& arrived, Mode mode) const {
   arrived = {};
-  std::string text(control::largest_packet + 1, '\0');
+  std::array<char, control::largest_packet + 1> text;  // Not initialised: only what has come is touched.
   iovec part{text.data(), text.size()};
   Ancillary ancillary{};
   msghdr header{};
@@ -110,7 +124,7 @@ Arrival ControlSocket::receive(Arrived& arrived, Mode mode) const {
   // The end of the stream has no sender; an empty packet has.
   if (got == 0) return arrived.sender == 0 ? Arrival::closed : Arrival::foreign;
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return Arrival::foreign;
-  auto message = control::decode(std::string_view(text).substr(0, static_cast<std::size_t>(got)));
+  auto message = control::decode({text.data(), static_cast<std::size_t>(got)});
   if (message && std::holds_alternative<control::InMemory>(message.value())) {
     if (arrived.descriptors.empty()) return Arrival::foreign;
     const auto held = read_sealed_memory(arrived.descriptors.front().get(), control::largest_message);

@@ -49,6 +49,12 @@ class ControlSocket {
 
   Arrival receive(Arrived& arrived, Mode mode = Mode::blocking) const;
 
+  /// The same for a message that was encoded before, and for one whose text is known: a process that has just been
+  /// forked copies every page that it writes to, and a JSON document is many of them.
+  Result<void> send_encoded(std::string_view text) const;
+  /// Waits for one packet. message: it is `text`.
+  [[nodiscard]] Arrival receive_expected(std::string_view text) const;
+
   [[nodiscard]] int get() const { return socket_.get(); }
   [[nodiscard]] bool valid() const { return socket_.valid(); }
   void close() { socket_.close(); }

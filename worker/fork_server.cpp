@@ -12,7 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "worker/thread_names.hpp"
@@ -33,7 +35,6 @@ void flush_everything() {
 
 /// fork() as a runtime wants it. glibc's own, not the bare system call: its handlers mend malloc and the libraries.
 pid_t fork_with(const ForkHooks& hooks) {
-  flush_everything();
   run(hooks.before);
   const pid_t pid = ::fork();
   const int error = errno;
@@ -53,12 +54,17 @@ void wait_for(pid_t pid) {
 enum Place { control_socket, standard_streams, places = standard_streams + 3 };
 
 // What was received has the lowest free numbers: 0, 1, 2 among them where the template has closed its own.
-void place_standard_streams(std::vector<Descriptor>& descriptors) {
+void move_off_standard_numbers(std::vector<Descriptor>& descriptors) {
   for (Descriptor& source : descriptors) {
     if (source.get() < 3) source = Descriptor(::fcntl(source.get(), F_DUPFD_CLOEXEC, 3));
   }
+}
+
+void place_standard_streams(std::vector<Descriptor>& descriptors) {
   for (int target = 0; target < 3; ++target) {
-    if (::dup2(descriptors[static_cast<std::size_t>(standard_streams + target)].get(), target) < 0) give_up();
+    Descriptor& source = descriptors[static_cast<std::size_t>(standard_streams + target)];
+    if (::dup2(source.get(), target) < 0) give_up();
+    source.close();
   }
 }
 
@@ -75,15 +81,52 @@ void bind_to(const std::vector<int>& cpus) {
   ::sched_setaffinity(0, sizeof mask, &mask);
 }
 
-void apply(const std::vector<EnvironmentVariable>& set) {
-  for (const EnvironmentVariable& variable : set) ::setenv(variable.name.c_str(), variable.value.c_str(), 1);
-}
-
 void prefer_as_oom_victim() {
   const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (file.valid()) [[maybe_unused]]
     const auto written = ::write(file.get(), "500", 3);
 }
+
+void apply(const std::vector<EnvironmentVariable>& set) {
+  for (const EnvironmentVariable& variable : set) ::setenv(variable.name.c_str(), variable.value.c_str(), 1);
+}
+
+/// The variables of one replica over those that all share, then those of the next.
+class OwnVariables {
+ public:
+  void take(const std::vector<EnvironmentVariable>& set) {
+    for (auto& [name, variable] : overridden_) variable.is_own = false;
+    for (const EnvironmentVariable& variable : set) {
+      const auto [place, is_new] = overridden_.try_emplace(variable.name);
+      if (is_new) place->second.before = value_of(variable.name);
+      place->second.is_own = true;
+    }
+    apply(set);
+    for (const auto& [name, variable] : overridden_) {
+      if (!variable.is_own) give_back(name, variable.before);
+    }
+  }
+
+ private:
+  struct Overridden {
+    std::optional<std::string> before;
+    bool is_own = false;
+  };
+
+  static std::optional<std::string> value_of(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  }
+  static void give_back(const std::string& name, const std::optional<std::string>& value) {
+    if (value) {
+      ::setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      ::unsetenv(name.c_str());
+    }
+  }
+
+  std::map<std::string, Overridden> overridden_;
+};
 
 void take_terminal() {
   sigset_t only;
@@ -95,50 +138,72 @@ void take_terminal() {
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
-void wait_for_go(const ControlSocket& control) {
-  Arrived arrived;
-  for (;;) {
-    const Arrival arrival = control.receive(arrived);
+void wait_for_go(const ControlSocket& control, int supervisor, std::string_view go) {
+  for (Arrival arrival = Arrival::foreign; arrival != Arrival::message;) {
+    arrival = control.receive_expected(go);
     if (arrival == Arrival::closed) ::_exit(0);  // The start was cancelled, or the supervisor is gone.
-    if (arrival != Arrival::message) continue;
-    const auto* go = std::get_if<control::Go>(&arrived.message);
-    if (go == nullptr) continue;
-    // After this order of calls, whoever dies in between is noticed: by the signal, or by the other parent.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != go->supervisor) ::_exit(125);
-    return;
   }
+  // After this order of calls, whoever dies in between is noticed: by the signal, or by the other parent.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != supervisor) ::_exit(125);
 }
 
-ReplicaSeat become_replica(const control::ForkGroup& group, const control::ForkReplica& wanted, Arrived& arrived,
-                           const ForkHooks& hooks) {
-  ::setpgid(0, 0);
-  place_standard_streams(arrived.descriptors);
-  forget_end_of_input();
-  ReplicaSeat seat{group.attempt, wanted.rank, wanted.local_rank,
-                   ControlSocket(std::move(arrived.descriptors[control_socket]))};
-  arrived.descriptors.clear();
-  bind_to(wanted.cpus);
-  prefer_as_oom_victim();
-  for (const std::string& name : group.unset) ::unsetenv(name.c_str());
-  ::unsetenv("FORKLIFT_TEMPLATE");
-  apply(group.set);
-  apply(wanted.set);
-  const std::string number = std::to_string(seat.control.get());
-  ::setenv("FORKLIFT_CONTROL_FD", number.c_str(), 1);
-  if (!seat.control.send(control::Hello{group.attempt, wanted.rank})) ::_exit(0);
-  wait_for_go(seat.control);
-  if (wanted.foreground == control::Foreground::yes) take_terminal();
-  if (hooks.environment) {
-    std::vector<EnvironmentVariable> set = group.set;
-    set.insert(set.end(), wanted.set.begin(), wanted.set.end());
-    set.push_back({"FORKLIFT_CONTROL_FD", number});
-    std::vector<std::string> unset = group.unset;
+/// What the middle process prepares, of the group and then of each replica, before it forks: a new process copies every
+/// page that it writes to, and finds every function that nobody has called before. To write an environment, to decode
+/// and to free messages in the replica would cost more than its fork.
+class Group {
+ public:
+  explicit Group(const control::ForkGroup& wanted)
+      : wanted_(wanted), go_(control::encode(control::Go{wanted.supervisor})) {
+    flush_everything();
+    forget_end_of_input();
+    prefer_as_oom_victim();
+    for (const std::string& name : wanted.unset) ::unsetenv(name.c_str());
+    ::unsetenv("FORKLIFT_TEMPLATE");
+    apply(wanted.set);
+  }
+
+  [[nodiscard]] int replicas() const { return wanted_.replicas; }
+
+  /// In the middle: what comes next is this replica.
+  void prepare(const control::ForkReplica& wanted, std::vector<Descriptor>& descriptors) {
+    move_off_standard_numbers(descriptors);
+    own_.assign(wanted.set.begin(), wanted.set.end());
+    own_.push_back({"FORKLIFT_CONTROL_FD", std::to_string(descriptors[control_socket].get())});
+    variables_.take(own_);
+    hello_ = control::encode(control::Hello{wanted_.attempt, wanted.rank});
+  }
+
+  /// In the replica itself.
+  ReplicaSeat become(const control::ForkReplica& wanted, std::vector<Descriptor>& descriptors,
+                     const ForkHooks& hooks) const {
+    ::setpgid(0, 0);
+    place_standard_streams(descriptors);
+    bind_to(wanted.cpus);
+    ReplicaSeat seat{wanted_.attempt, wanted.rank, wanted.local_rank,
+                     ControlSocket(std::move(descriptors[control_socket]))};
+    if (!seat.control.send_encoded(hello_)) ::_exit(0);
+    wait_for_go(seat.control, wanted_.supervisor, go_);
+    if (wanted.foreground == control::Foreground::yes) take_terminal();
+    if (hooks.environment) tell_environment(hooks);
+    return seat;
+  }
+
+ private:
+  void tell_environment(const ForkHooks& hooks) const {
+    std::vector<EnvironmentVariable> set = wanted_.set;
+    set.insert(set.end(), own_.begin(), own_.end());
+    std::vector<std::string> unset = wanted_.unset;
     unset.emplace_back("FORKLIFT_TEMPLATE");
     hooks.environment(set, unset);
   }
-  return seat;
-}
+
+  const control::ForkGroup wanted_;
+  const std::string go_;
+  OwnVariables variables_;
+  std::vector<EnvironmentVariable> own_;  ///< Of the replica that comes next.
+  std::string hello_;                     ///< Its first word.
+};
 
 /// Says on the socket of a replica that it will not be. Where not even that has come, its other end sees it closed.
 void refuse(Arrived& request, int error) {
@@ -147,24 +212,25 @@ void refuse(Arrived& request, int error) {
   std::ignore = own.send(control::ForkFailed{error});
 }
 
-/// The middle process. Returns a seat in each replica; the middle itself exits.
-ReplicaSeat fork_group(ControlSocket& requests, const control::ForkGroup& group, const ForkHooks& hooks) {
-  Arrived arrived;
-  for (int forked = 0; forked < group.replicas; ++forked) {
-    const Arrival arrival = requests.receive(arrived);
+/// The middle process. Returns a seat in each replica; the middle itself exits. Neither frees what is on the heap here.
+ReplicaSeat fork_group(ControlSocket& requests, const control::ForkGroup& wanted_group, const ForkHooks& hooks) {
+  auto& group = *new Group(wanted_group);
+  auto& request = *new Arrived();
+  for (int forked = 0; forked < group.replicas(); ++forked) {
+    const Arrival arrival = requests.receive(request);
     if (arrival == Arrival::closed) ::_exit(0);
-    const auto* wanted = std::get_if<control::ForkReplica>(&arrived.message);
-    if (arrival != Arrival::message || wanted == nullptr || arrived.descriptors.size() != places) {
-      refuse(arrived, EMFILE);
+    const auto* wanted = std::get_if<control::ForkReplica>(&request.message);
+    if (arrival != Arrival::message || wanted == nullptr || request.descriptors.size() != places) {
+      refuse(request, EMFILE);
       continue;
     }
+    group.prepare(*wanted, request.descriptors);
     const pid_t pid = fork_with(hooks);
     if (pid == 0) {
       requests.close();
-      const control::ForkReplica mine = *wanted;
-      return become_replica(group, mine, arrived, hooks);
+      return group.become(*wanted, request.descriptors, hooks);
     }
-    if (pid < 0) refuse(arrived, errno);
+    if (pid < 0) refuse(request, errno);
   }
   ::_exit(0);
 }
@@ -174,20 +240,20 @@ ReplicaSeat fork_group(ControlSocket& requests, const control::ForkGroup& group,
 ReplicaSeat serve_forks(ControlSocket control, const ForkHooks& hooks) {
   flush_everything();
   if (!control.send(control::Ready{names_of_other_threads()})) ::_exit(0);
-  Arrived arrived;
+  auto& arrived = *new Arrived();  // Never freed: see fork_group.
   for (;;) {
     const Arrival arrival = control.receive(arrived);
     if (arrival == Arrival::closed) ::_exit(0);
     const auto* group = std::get_if<control::ForkGroup>(&arrived.message);
     if (arrival != Arrival::message || group == nullptr) continue;
     const pid_t self = ::getpid();
+    flush_everything();
     const pid_t middle = fork_with(hooks);
     if (middle == 0) {
       // If the template is killed, whoever is half made must not fork on.
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != self) ::_exit(0);
-      const control::ForkGroup mine = *group;
-      return fork_group(control, mine, hooks);
+      return fork_group(control, *group, hooks);
     }
     if (middle < 0) {
       // Every replica of the group has the same reason, and somebody has to read its request.

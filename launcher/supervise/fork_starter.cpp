@@ -105,7 +105,7 @@ void ForkStarter::ask_for_group() {
   if (wanted_ == Wanted::none) return complete();
   phase_ = Phase::forking;
   template_rss_bytes_ = resident_bytes(template_.pid());
-  const control::ForkGroup group{values_.attempt, static_cast<int>(inputs_.plan.replicas.size()),
+  const control::ForkGroup group{values_.attempt, static_cast<int>(inputs_.plan.replicas.size()), ::getpid(),
                                  group_environment(inputs_.plan, values_), inputs_.plan.unset};
   give_time("did not fork its replicas");
   const auto sent = template_.control().send(group);
@@ -119,10 +119,8 @@ void ForkStarter::ask_for_more() {
   if (phase_ != Phase::forking || refused_ || wanted_ == Wanted::none) return;
   const auto& replicas = inputs_.plan.replicas;
   std::optional<FailedToStart> failed;
-  for (; !failed && next_ < replicas.size(); ++next_) {
-    give_time("did not fork its replicas");
-    failed = ask_for(replicas[next_]);
-  }
+  give_time("did not fork its replicas");
+  for (; !failed && next_ < replicas.size(); ++next_) failed = ask_for(replicas[next_]);
   if (!failed) return;
   --next_;  // It is asked for again.
   if (peer_has_ended(failed->os_errno)) return;

@@ -48,7 +48,7 @@ class SupervisedJobTest : public JobTest {
   /// The replica of the last attempt, as its event says; fails the test if it was not started.
   [[nodiscard]] int replica_pid(int rank) const;
 
-  /// The replicas' outcomes in report.json, by rank: "exited 0", "SIGKILL", "Lost", …
+  /// The replicas' outcomes in report.json, by rank: "exited 0", "SIGKILL", "lost", …
   [[nodiscard]] std::vector<std::string> outcomes() const;
 };
 

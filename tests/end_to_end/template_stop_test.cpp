@@ -110,7 +110,7 @@ TEST_F(StoppedTemplate, ReplicaFails_TheOthersAreStoppedAndTheTemplateEndsLast) 
   ASSERT_EQ(outcomes().size(), 4U);
   for (const std::size_t other : {0U, 1U, 3U}) {
     const std::string outcome = outcomes()[other];
-    EXPECT_TRUE(outcome == "SIGTERM" || outcome == "Lost") << outcome;  // Lost: not let go before rank 2 had failed.
+    EXPECT_TRUE(outcome == "SIGTERM" || outcome == "lost") << outcome;  // Lost: not let go before rank 2 had failed.
   }
   EXPECT_EQ(outcomes()[2], "exited 9");
   EXPECT_EQ(report()["root_cause"]["rank"], 2);

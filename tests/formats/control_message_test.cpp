@@ -28,8 +28,8 @@ const std::vector<Form>& every_type() {
   static const std::vector<Form> all{
       {"InMemory", InMemory{}, R"({"type":"in_memory","v":1})"},
       {"Ready", Ready{{"loader", "cuda-EvtHandlr"}}, R"({"threads":["loader","cuda-EvtHandlr"],"type":"ready","v":1})"},
-      {"ForkGroup", ForkGroup{attempt_1, 2, {{"A", "1"}, {"B", ""}}, {"C"}},
-       R"({"attempt":1,"replicas":2,"set":[["A","1"],["B",""]],"type":"fork_group","unset":["C"],"v":1})"},
+      {"ForkGroup", ForkGroup{attempt_1, 2, 4711, {{"A", "1"}, {"B", ""}}, {"C"}},
+       R"({"attempt":1,"replicas":2,"set":[["A","1"],["B",""]],"supervisor":4711,"type":"fork_group","unset":["C"],"v":1})"},
       {"ForkReplica", ForkReplica{rank_3, LocalRank{1}, {{"RANK", "3"}}, {0, 7}, Foreground::yes},
        R"({"cpus":[0,7],"foreground":true,"local_rank":1,"rank":3,"set":[["RANK","3"]],"type":"fork_replica","v":1})"},
       {"Forked", Forked{attempt_1}, R"({"attempt":1,"type":"forked","v":1})"},
@@ -131,7 +131,7 @@ TEST(ControlMessage, EnvironmentThatIsNoUtf8_KeepsItsBytes) {
   const std::vector<std::string> values{"\xff\xfe", "half \xc3", "\xed\xa0\x80", "\xc0\x80",
                                         "grün",     "a\nb",      every_byte};
   for (const std::string& value : values) {
-    const auto group = decode(encode(ForkGroup{attempt_1, 1, {{"NAME\xff", value}}, {value}}));
+    const auto group = decode(encode(ForkGroup{attempt_1, 1, 4711, {{"NAME\xff", value}}, {value}}));
     ASSERT_TRUE(group) << group.error().message;
     EXPECT_EQ(std::get<ForkGroup>(group.value()).set.at(0).name, "NAME\xff");
     EXPECT_EQ(std::get<ForkGroup>(group.value()).set.at(0).value, value);
@@ -195,17 +195,19 @@ TEST(ControlMessage, MalformedPacket_IsOneSentenceThatNamesTheField) {
       {R"({"v":1,"type":"ready","threads":["a\u0000b"]})", "ready: threads: expected text without NUL"},
       {R"({"v":1,"type":"fork_group","attempt":0,"replicas":0,"set":[],"unset":[]})",
        "fork_group: replicas: expected a whole number within its range"},
-      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"set":{},"unset":[]})",
+      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"set":[],"unset":[]})",
+       "fork_group: supervisor: expected to be there"},
+      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"supervisor":1,"set":{},"unset":[]})",
        "fork_group: set: expected a list"},
-      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"set":["A=1"],"unset":[]})",
+      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"supervisor":1,"set":["A=1"],"unset":[]})",
        "fork_group: set: expected pairs of name and value"},
-      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"set":[["A"]],"unset":[]})",
+      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"supervisor":1,"set":[["A"]],"unset":[]})",
        "fork_group: set: expected pairs of name and value"},
-      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"set":[["","x"]],"unset":[]})",
+      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"supervisor":1,"set":[["","x"]],"unset":[]})",
        "fork_group: set: expected names of variables"},
-      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"set":[["A=B","x"]],"unset":[]})",
+      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"supervisor":1,"set":[["A=B","x"]],"unset":[]})",
        "fork_group: set: expected names of variables"},
-      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"set":[["A","x\u0000"]],"unset":[]})",
+      {R"({"v":1,"type":"fork_group","attempt":0,"replicas":1,"supervisor":1,"set":[["A","x\u0000"]],"unset":[]})",
        "fork_group: set: expected text without NUL"},
       {R"({"v":1,"type":"fork_replica","rank":0,"local_rank":0,"set":[],"cpus":[-1],"foreground":false})",
        "fork_replica: cpus: expected a whole number within its range"},

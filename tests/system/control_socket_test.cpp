@@ -137,7 +137,7 @@ TEST_F(ControlSockets, DescriptorsOfTheLastPacket_AreClosedByTheNext) {
 // ---- memory -------------------------------------------------------------------------------------------------------
 
 control::ForkGroup group_with_environment_of(std::size_t bytes) {
-  return {Attempt{0}, 1, {{"BLOB", std::string(bytes, 'x')}}, {}};
+  return {Attempt{0}, 1, 4711, {{"BLOB", std::string(bytes, 'x')}}, {}};
 }
 
 TEST_F(ControlSockets, MessageOfAnyLength_Arrives) {

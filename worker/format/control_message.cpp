@@ -65,11 +65,8 @@ struct Writer {
   Json operator()(const InMemory&) const { return {{"type", "in_memory"}}; }
   Json operator()(const Ready& m) const { return {{"type", "ready"}, {"threads", names(m.threads)}}; }
   Json operator()(const ForkGroup& m) const {
-    return {{"type", "fork_group"},
-            {"attempt", m.attempt.value},
-            {"replicas", m.replicas},
-            {"set", assignments(m.set)},
-            {"unset", names(m.unset)}};
+    return {{"type", "fork_group"},       {"attempt", m.attempt.value}, {"replicas", m.replicas},
+            {"supervisor", m.supervisor}, {"set", assignments(m.set)},  {"unset", names(m.unset)}};
   }
   Json operator()(const ForkReplica& m) const {
     return {{"type", "fork_replica"},    {"rank", m.rank.value}, {"local_rank", m.local_rank.value},
@@ -237,7 +234,8 @@ std::optional<Message> read(const std::string& type, Fields& fields) {
   if (type == "ready") return Ready{fields.list_of_bytes("threads")};
   if (type == "fork_group") {
     return ForkGroup{Attempt{fields.integer("attempt", 0, highest)}, fields.integer("replicas", 1, highest),
-                     fields.assignments("set"), fields.list_of_bytes("unset")};
+                     fields.integer("supervisor", 1, highest), fields.assignments("set"),
+                     fields.list_of_bytes("unset")};
   }
   if (type == "fork_replica") {
     return ForkReplica{Rank{fields.integer("rank", 0, highest)}, LocalRank{fields.integer("local_rank", 0, highest)},

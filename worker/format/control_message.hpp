@@ -38,6 +38,7 @@ struct Ready {
 struct ForkGroup {
   Attempt attempt;
   int replicas = 0;
+  int supervisor = 0;  ///< pid: what every Go of the group will say.
   std::vector<EnvironmentVariable> set;
   std::vector<std::string> unset;
 };

@@ -105,6 +105,7 @@ void flush_output() {
     self.report_failure(thrown->type, thrown->text);
     ::_exit(exit_of_exception);
   }
+  if (std::holds_alternative<std::monostate>(std::get<ReplicaValue>(outcome))) ::_exit(0);
   if (const auto sent = send_result(seat, std::get<ReplicaValue>(outcome)); !sent) {
     self.report_failure("forklift::Error", "the result could not be sent: " + sent.error().message);
     ::_exit(exit_of_exception);
@@ -243,6 +244,9 @@ class HostWait {
     auto run = parse_report(text);
     if (!run) return Error{ErrorKind::system, "the run left no readable report in " + path};
     report_.run = std::move(run).value();
+    // Those of an attempt that failed are not the results of one whose replicas returned nothing.
+    const bool are_of_the_last = report_.run.attempts.empty() || report_.run.attempts.back().attempt == attempt_;
+    if (!are_of_the_last) report_.values.clear();
     report_.values.resize(std::max(report_.values.size(), static_cast<std::size_t>(report_.run.world_size)));
     return std::move(report_);
   }
