@@ -12,7 +12,7 @@
 
 int main() {
   const forklift::Replica self = forklift::Replica::from_environment();
-  const auto model = forklift::SharedModel::from_environment();
+  const auto& model = forklift::model();
   if (!model) {
     std::fprintf(stderr, "%s\n", model.error().message.c_str());
     return 1;

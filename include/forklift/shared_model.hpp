@@ -6,8 +6,8 @@
 //
 // A model is opened from safetensors (a file, a sharded index, or a folder with either) or built from tensors that are
 // already in memory (SharedModel::Builder). Forked children have it at the same addresses. Programs that are executed
-// get it through inherited descriptors: whoever starts them holds a ModelHandle, they call
-// SharedModel::from_environment().
+// get it through inherited descriptors: whoever starts them holds a ModelHandle (as `forklift launch --model` does),
+// they call forklift::model().
 //
 // Every rule of the format is checked before a byte is trusted, and what the machine cannot give (memory, a limit, a
 // missing system call) is an error here, never a SIGBUS in a replica.
@@ -27,12 +27,12 @@
 
 namespace forklift {
 
-namespace model {
+namespace weights {
 struct Opened;  // A checked model and its descriptors.
 struct Mapped;  // The same, in this process's memory.
 struct Shared;  // The same, with its manifest.
 class Warming;
-}  // namespace model
+}  // namespace weights
 
 class ModelHandle;
 
@@ -87,9 +87,14 @@ class SharedModel {
  private:
   friend class ModelHandle;
   friend class ModelWarmer;
-  explicit SharedModel(std::shared_ptr<const model::Mapped> mapped) : mapped_(std::move(mapped)) {}
-  std::shared_ptr<const model::Mapped> mapped_;
+  explicit SharedModel(std::shared_ptr<const weights::Mapped> mapped) : mapped_(std::move(mapped)) {}
+  std::shared_ptr<const weights::Mapped> mapped_;
 };
+
+/// The model of this replica (`forklift launch --model PATH`): mapped by the first call, the same mapping for every
+/// later one. A template calls it before its fork point, and all replicas have it from birth. Errors as
+/// from_environment(). Any thread may call it.
+const Result<SharedModel>& model();
 
 /// A model that is open and checked, but not mapped: what a launcher holds. It never raises the resident size of its
 /// process, which is the least `ru_maxrss` that the kernel reports for the processes it starts.
@@ -123,8 +128,8 @@ class ModelHandle {
 
  private:
   friend class SharedModel;
-  explicit ModelHandle(std::shared_ptr<const model::Shared> shared) : shared_(std::move(shared)) {}
-  std::shared_ptr<const model::Shared> shared_;
+  explicit ModelHandle(std::shared_ptr<const weights::Shared> shared) : shared_(std::move(shared)) {}
+  std::shared_ptr<const weights::Shared> shared_;
 };
 
 /// prefault() in a thread of its own, so that the first steps of a program do not wait for the pages. The destructor
@@ -139,7 +144,7 @@ class ModelWarmer {
   void wait();
 
  private:
-  std::unique_ptr<model::Warming> warming_;
+  std::unique_ptr<weights::Warming> warming_;
 };
 
 /// From now on a SIGSEGV or SIGBUS inside a mapped model writes one sentence to stderr (which tensor, which byte, why,

@@ -219,8 +219,9 @@ void write_earlier_attempts(const RunReport& report, Page& page) {
 void write_model(const ModelReport& model, Page& page) {
   std::string text = fmt::format("{} is in memory once ({}, {})", model.path, format_bytes(model.bytes),
                                  model.mapped_by == "file" ? "the mapped file" : model.mapped_by);
-  if (model.pss_bytes && model.pss_replicas > 0) {
-    const auto copies = static_cast<std::uint64_t>(model.pss_replicas);
+  const auto copies = static_cast<std::uint64_t>(model.pss_replicas);
+  // Beside a small model it is what the processes hold anyway, and says nothing about sharing.
+  if (model.pss_bytes && *model.pss_bytes < copies * model.bytes) {
     text += fmt::format("; {} replica{} held {} together, where {} of their own would take {}", model.pss_replicas,
                         copies == 1 ? "" : "s", format_bytes(*model.pss_bytes), copies == 1 ? "a copy" : "copies",
                         format_bytes(copies * model.bytes));

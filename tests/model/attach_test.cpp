@@ -44,7 +44,8 @@ Ended read_model(const ModelHandle& handle, const std::vector<int>& numbers, std
 
 std::string manifest_bytes(const ModelHandle& handle) {
   const int manifest = handle.descriptors().front();
-  return model::read_whole(manifest, model::identity_of(manifest, PartKind::memfd).value().length, "manifest").value();
+  return weights::read_whole(manifest, weights::identity_of(manifest, PartKind::memfd).value().length, "manifest")
+      .value();
 }
 
 Ended read_model(const ModelHandle& handle, std::vector<std::string> words) {
@@ -108,9 +109,9 @@ TEST_F(AttachModel, MemoryThatCouldShrink_IsRefused) {
   ModelLayout layout = decode_manifest(manifest_bytes(copied)).value();
   const Descriptor loose(::memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   ASSERT_EQ(::ftruncate(loose.get(), 4096), 0);
-  layout.parts[0].identity = model::identity_of(loose.get(), PartKind::memfd).value();
+  layout.parts[0].identity = weights::identity_of(loose.get(), PartKind::memfd).value();
   layout.parts[0].descriptor = loose.get();
-  const Descriptor manifest = model::sealed_memfd("manifest", encode_manifest(layout)).value();
+  const Descriptor manifest = weights::sealed_memfd("manifest", encode_manifest(layout)).value();
   const auto refused = SharedModel::attach(manifest.get());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message, "descriptor " + std::to_string(loose.get()) + " is no sealed memory of a model");
@@ -128,7 +129,8 @@ TEST_F(AttachModel, WithoutAModel_SaysSo) {
   ASSERT_EQ(std::getenv(ModelHandle::environment_name), nullptr);
   const auto model = SharedModel::from_environment();
   ASSERT_FALSE(model.ok());
-  EXPECT_EQ(model.error().message, "FORKLIFT_MODEL_FD is not set: this program was not started with a model");
+  EXPECT_EQ(model.error().message,
+            "FORKLIFT_MODEL_FD is not set: this program was not started with a model (forklift launch --model PATH)");
 }
 
 TEST_F(AttachModel, Access_IsTheHandlesUnlessItIsNarrowed) {

@@ -78,12 +78,12 @@ TEST_F(CopyModel, FileWrittenMeanwhile_IsRefused) {
 TEST_F(CopyModel, SourceThatEnds_IsAnErrorOfItsRun) {
   const int file = ::open(small_.c_str(), O_RDONLY | O_CLOEXEC);
   const int copy = ::memfd_create("copy", MFD_CLOEXEC);
-  const auto failure = model::fill(copy, {{file, 0, nullptr, 0, 10}, {file, 50, nullptr, 10, 100000}}, {});
+  const auto failure = weights::fill(copy, {{file, 0, nullptr, 0, 10}, {file, 50, nullptr, 10, 100000}}, {});
   ::close(file);
   ::close(copy);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->run, 1U);
-  EXPECT_EQ(failure->side, model::FillFailure::Side::source_ended);
+  EXPECT_EQ(failure->side, weights::FillFailure::Side::source_ended);
 }
 
 TEST_F(CopyModel, WithoutThreads_IsCopiedAllTheSame) {
@@ -230,10 +230,10 @@ TEST_F(CopyModel, WithoutMemfd_TheSentenceSaysWhatIsMissing) {
 class Room : public ModelTest {};
 
 TEST_F(Room, Machine_CountsSwap) {
-  const auto room = model::machine_room("MemTotal:  9 kB\nMemAvailable:    1000 kB\nSwapFree:  24 kB\n");
+  const auto room = weights::machine_room("MemTotal:  9 kB\nMemAvailable:    1000 kB\nSwapFree:  24 kB\n");
   ASSERT_TRUE(room);
   EXPECT_EQ(room->bytes, 1024U * 1024);
-  EXPECT_FALSE(model::machine_room("MemTotal: 9 kB\n"));
+  EXPECT_FALSE(weights::machine_room("MemTotal: 9 kB\n"));
 }
 
 TEST_F(Room, Cgroups_CountTheirPageCacheAsFree) {
@@ -247,29 +247,29 @@ TEST_F(Room, Cgroups_CountTheirPageCacheAsFree) {
   };
   write_level("v2", "/memory.max", "1000\n", "/memory.current");
   write_level("v2/inner", "/memory.max", "max\n", "/memory.current");
-  const auto v2 = model::cgroup_room({CgroupVersion::v2, {folder() + "/v2/inner", folder() + "/v2"}});
+  const auto v2 = weights::cgroup_room({CgroupVersion::v2, {folder() + "/v2/inner", folder() + "/v2"}});
   ASSERT_EQ(v2.size(), 1U) << "a level without a limit limits nothing";
   EXPECT_EQ(v2[0].bytes, 1000U - (700 - 350));
   EXPECT_EQ(v2[0].limited_by, "the control group's limit " + folder() + "/v2/memory.max (1000 B)");
 
   write_level("v1", "/memory.limit_in_bytes", "600\n", "/memory.usage_in_bytes");
-  const auto v1 = model::cgroup_room({CgroupVersion::v1, {folder() + "/v1"}});
+  const auto v1 = weights::cgroup_room({CgroupVersion::v1, {folder() + "/v1"}});
   ASSERT_EQ(v1.size(), 1U);
   EXPECT_EQ(v1[0].bytes, 0U) << "more is used than is allowed";
 }
 
 TEST_F(Room, TightestRoom_DecidesAndIsNamed) {
-  const std::vector<model::MemoryRoom> rooms{{5000, "the machine"}, {3000, "the group"}};
-  EXPECT_TRUE(model::check_room(3000, rooms, "a copy").ok());
-  EXPECT_TRUE(model::check_room(3000, {}, "a copy").ok()) << "nobody knows";
-  const auto refused = model::check_room(4096, rooms, "a copy of 'm'");
+  const std::vector<weights::MemoryRoom> rooms{{5000, "the machine"}, {3000, "the group"}};
+  EXPECT_TRUE(weights::check_room(3000, rooms, "a copy").ok());
+  EXPECT_TRUE(weights::check_room(3000, {}, "a copy").ok()) << "nobody knows";
+  const auto refused = weights::check_room(4096, rooms, "a copy of 'm'");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message, "a copy of 'm' needs 4.0 KiB of memory, but the group leaves 2.9 KiB");
   EXPECT_EQ(refused.error().kind, ErrorKind::system);
 }
 
 TEST_F(Room, ThisMachine_HasSome) {
-  const auto rooms = model::read_memory_room();
+  const auto rooms = weights::read_memory_room();
   ASSERT_FALSE(rooms.empty());
   for (const auto& room : rooms) EXPECT_GT(room.bytes, 0U) << room.limited_by;
 }

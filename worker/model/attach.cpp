@@ -17,14 +17,14 @@ namespace {
 constexpr std::uint64_t longest_manifest = std::uint64_t{1} << 30U;
 
 Result<ModelLayout> read_manifest(int descriptor) {
-  const auto identity = model::identity_of(descriptor, PartKind::memfd);
+  const auto identity = weights::identity_of(descriptor, PartKind::memfd);
   if (!identity) return identity.error();
   const std::uint64_t length = identity.value().length;
   if (length > longest_manifest) {
     return Error{ErrorKind::usage,
                  fmt::format("descriptor {} is no manifest of a model: it has {} bytes", descriptor, length)};
   }
-  const auto bytes = model::read_whole(descriptor, length, fmt::format("descriptor {}", descriptor));
+  const auto bytes = weights::read_whole(descriptor, length, fmt::format("descriptor {}", descriptor));
   if (!bytes) return bytes.error();
   return decode_manifest(bytes.value());
 }
@@ -37,7 +37,7 @@ Result<void> check_size_is_fixed(const ModelPart& part) {
 
 /// A descriptor that was closed and opened again for something else has another identity.
 Result<void> check_part(const ModelPart& part) {
-  const auto identity = model::identity_of(part.descriptor, part.kind);
+  const auto identity = weights::identity_of(part.descriptor, part.kind);
   if (!identity) return identity.error();
   if (identity.value() == part.identity) return check_size_is_fixed(part);
   const bool same_file =
@@ -59,7 +59,7 @@ bool may_have(ModelAccess wanted, ModelAccess given) {
 Result<SharedModel> SharedModel::attach(int manifest, std::span<const int> parts, std::optional<ModelAccess> access) {
   auto layout = read_manifest(manifest);
   if (!layout) return layout.error();
-  auto opened = std::make_shared<model::Opened>();
+  auto opened = std::make_shared<weights::Opened>();
   opened->layout = std::move(layout).value();
   std::vector<ModelPart>& own = opened->layout.parts;
   if (!parts.empty() && parts.size() != own.size()) {
@@ -76,7 +76,7 @@ Result<SharedModel> SharedModel::attach(int manifest, std::span<const int> parts
   }
   const ModelAccess chosen = access.value_or(opened->layout.access);
   opened->bytes = stored_bytes(opened->layout);
-  auto mapped = model::map_model(std::move(opened), chosen, Prefault::no);
+  auto mapped = weights::map_model(std::move(opened), chosen, Prefault::no);
   if (!mapped) return mapped.error();
   ::fcntl(manifest, F_SETFD, FD_CLOEXEC);
   for (const ModelPart& part : mapped.value()->opened->layout.parts) ::fcntl(part.descriptor, F_SETFD, FD_CLOEXEC);
@@ -86,8 +86,9 @@ Result<SharedModel> SharedModel::attach(int manifest, std::span<const int> parts
 Result<SharedModel> SharedModel::from_environment(std::optional<ModelAccess> access) {
   const char* const text = std::getenv(ModelHandle::environment_name);
   if (text == nullptr) {
-    return Error{ErrorKind::usage, fmt::format("{} is not set: this program was not started with a model",
-                                               ModelHandle::environment_name)};
+    return Error{ErrorKind::usage,
+                 fmt::format("{} is not set: this program was not started with a model (forklift launch --model PATH)",
+                             ModelHandle::environment_name)};
   }
   const auto descriptors = parse_descriptors(text);
   if (!descriptors) {
@@ -95,6 +96,11 @@ Result<SharedModel> SharedModel::from_environment(std::optional<ModelAccess> acc
                                                ModelHandle::environment_name, in_quotes(text))};
   }
   return attach(descriptors->manifest, descriptors->parts, access);
+}
+
+const Result<SharedModel>& model() {
+  static const Result<SharedModel> of_this_process = SharedModel::from_environment();
+  return of_this_process;
 }
 
 }  // namespace forklift

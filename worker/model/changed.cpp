@@ -6,7 +6,7 @@
 #include "worker/model/file_io.hpp"
 #include "worker/model/opened.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 /// What became of the open file itself, whatever its name is by now.
@@ -51,4 +51,4 @@ std::optional<std::string> changed(const ModelLayout& layout) {
   return std::nullopt;
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -3,7 +3,7 @@
 #include <array>
 #include <atomic>
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 std::array<std::atomic<const FaultRegion*>, 4096> table{};
@@ -65,4 +65,4 @@ const FaultRegion* find_fault_region(std::uintptr_t address) noexcept {
   return nullptr;
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

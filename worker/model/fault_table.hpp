@@ -12,7 +12,7 @@
 #include "worker/format/model_layout.hpp"
 #include "worker/model/region.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 /// One mapped part, in plain words.
 struct FaultRegion {
@@ -46,4 +46,4 @@ class FaultWatch {
 /// The region that holds an address; nullptr if none does. Async-signal-safe.
 const FaultRegion* find_fault_region(std::uintptr_t address) noexcept;
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

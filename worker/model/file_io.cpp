@@ -9,7 +9,7 @@
 
 #include "worker/format/quoted.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 /// `step` transfers some bytes at a position; until `length` of them, an error, or a 0.
@@ -75,4 +75,4 @@ Result<std::string> read_whole(int descriptor, std::uint64_t length, const std::
   return bytes;
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -9,7 +9,7 @@
 #include "worker/descriptor.hpp"
 #include "worker/format/model_layout.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 /// How a transfer ended: all of it, or with an errno, or (of a read) at the end of the file.
 struct Transferred {
@@ -32,4 +32,4 @@ Result<Descriptor> reopen_read_only(int descriptor);
 /// All bytes of a file that is not larger than `limit`.
 Result<std::string> read_whole(int descriptor, std::uint64_t length, const std::string& path);
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -15,7 +15,7 @@
 
 #include "worker/model/file_io.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -178,4 +178,4 @@ std::optional<FillFailure> fill(int destination, const std::vector<FillRun>& run
   return filling.failure();
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

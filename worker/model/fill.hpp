@@ -9,7 +9,7 @@
 #include "forklift/model_options.hpp"
 #include "forklift/result.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 /// One run of bytes: from a descriptor or, if that is -1, from memory.
 struct FillRun {
@@ -33,4 +33,4 @@ struct FillFailure {
 /// and no SIGBUS. `observer` is called by this thread.
 std::optional<FillFailure> fill(int destination, const std::vector<FillRun>& runs, const CopyObserver& observer);
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

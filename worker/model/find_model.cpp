@@ -7,7 +7,7 @@
 #include "worker/format/quoted.hpp"
 #include "worker/model/model_files.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,4 +70,4 @@ Result<ModelPath> find_model(const std::string& path) {
   return model_path(absolute);
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 // System calls themselves: glibc has wrappers since 2.36 only.
@@ -44,4 +44,4 @@ Result<Descriptor> make_huge_file(std::uint64_t length) {
   return file;
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -6,10 +6,10 @@
 #include "forklift/result.hpp"
 #include "worker/descriptor.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 /// An empty, nameless file for at most `length` bytes, readable and writable. Needs CAP_SYS_ADMIN (root, or a user
 /// namespace with its own mounts) and Linux 5.2; else an error that says so. The file system goes with the file.
 Result<Descriptor> make_huge_file(std::uint64_t length);
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -2,7 +2,7 @@
 #include "worker/model/opened.hpp"
 #include "worker/model/populate.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 TensorView view_of(const ModelTensor& tensor, const std::vector<Region>& regions, ModelAccess access) {
@@ -38,4 +38,4 @@ Result<std::shared_ptr<const Mapped>> map_model(std::shared_ptr<const Opened> op
   return std::shared_ptr<const Mapped>(std::move(mapped));
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

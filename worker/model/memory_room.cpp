@@ -7,7 +7,7 @@
 #include "worker/format/byte_text.hpp"
 #include "worker/kernel_file.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 std::uint64_t less(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
@@ -73,4 +73,4 @@ Result<void> check_room(std::uint64_t bytes, const std::vector<MemoryRoom>& room
                                               tightest->limited_by, format_bytes(tightest->bytes))};
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -10,7 +10,7 @@
 #include "forklift/result.hpp"
 #include "worker/cgroup.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 /// How much memory can still be had, by one that limits it.
 struct MemoryRoom {
@@ -30,4 +30,4 @@ std::vector<MemoryRoom> read_memory_room();
 /// An error if `bytes` more do not fit; `what` begins the sentence: "a copy of 'bert.safetensors'".
 Result<void> check_room(std::uint64_t bytes, const std::vector<MemoryRoom>& rooms, const std::string& what);
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

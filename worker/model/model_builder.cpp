@@ -22,8 +22,8 @@ struct SharedModel::Builder::State {
 
 namespace {
 
-using model::FillFailure;
-using model::FillRun;
+using weights::FillFailure;
+using weights::FillRun;
 
 /// What is copied as it lies.
 struct PlainRuns {
@@ -54,37 +54,37 @@ Error copy_failed(const std::string& tensor, int os_errno) {
   if (os_errno == EFAULT) {
     return {ErrorKind::usage, fmt::format("tensor {} cannot be copied: its memory cannot be read", tensor), os_errno};
   }
-  return model::system_error("copy tensor " + tensor + " to shared memory", os_errno);
+  return weights::system_error("copy tensor " + tensor + " to shared memory", os_errno);
 }
 
-Result<void> fill_store(const model::Store& store, const SourceLayout& layout,
+Result<void> fill_store(const weights::Store& store, const SourceLayout& layout,
                         const std::vector<CheckedTensor>& tensors, const CopyObserver& observer) {
   const PlainRuns plain = plain_runs(layout);
   const int destination = store.descriptor.get();
-  if (const auto failure = model::fill(destination, plain.runs, observer)) {
+  if (const auto failure = weights::fill(destination, plain.runs, observer)) {
     return copy_failed(tensor_at(tensors, plain.sources[failure->run]->address), failure->os_errno);
   }
   for (const SourceRun& run : layout.runs) {
     if (!run.packed) continue;
-    if (const int failed = model::pack(tensors[*run.packed], destination, run.destination); failed != 0) {
+    if (const int failed = weights::pack(tensors[*run.packed], destination, run.destination); failed != 0) {
       return copy_failed(in_quotes(tensors[*run.packed].name), failed);
     }
   }
   return {};
 }
 
-Result<std::shared_ptr<const model::Opened>> build(const std::vector<CheckedTensor>& tensors,
-                                                   const ModelOptions& options) {
+Result<std::shared_ptr<const weights::Opened>> build(const std::vector<CheckedTensor>& tensors,
+                                                     const ModelOptions& options) {
   auto planned = lay_out(tensors);
   if (!planned) return planned.error();
   SourceLayout& layout = planned.value();
-  auto store = model::make_store(layout.length, options, "the shared model");
+  auto store = weights::make_store(layout.length, options, "the shared model");
   if (!store) return store.error();
   if (auto filled = fill_store(store.value(), layout, tensors, options.observer); !filled) return filled.error();
-  auto finished = model::finish_store(std::move(store).value(), options.access);
+  auto finished = weights::finish_store(std::move(store).value(), options.access);
   if (!finished) return finished.error();
 
-  auto opened = std::make_shared<model::Opened>();
+  auto opened = std::make_shared<weights::Opened>();
   opened->layout.access = options.access;
   opened->layout.parts.push_back(std::move(finished.value().part));
   opened->layout.tensors = std::move(layout.tensors);
@@ -94,7 +94,7 @@ Result<std::shared_ptr<const model::Opened>> build(const std::vector<CheckedTens
   if (!notes) return notes.error();
   opened->notes.insert(opened->notes.end(), notes.value().begin(), notes.value().end());
   opened->bytes = stored_bytes(opened->layout);
-  return std::shared_ptr<const model::Opened>(std::move(opened));
+  return std::shared_ptr<const weights::Opened>(std::move(opened));
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ Result<SharedModel> SharedModel::Builder::finish(const ModelOptions& options) {
   const auto state = std::exchange(state_, std::make_unique<State>());
   auto opened = build(state->tensors, options);
   if (!opened) return opened.error();
-  auto mapped = model::map_model(std::move(opened).value(), options.access, options.prefault);
+  auto mapped = weights::map_model(std::move(opened).value(), options.access, options.prefault);
   if (!mapped) return mapped.error();
   return SharedModel(std::move(mapped).value());
 }

@@ -19,7 +19,7 @@
 namespace forklift {
 namespace {
 
-using model::FaultRegion;
+using weights::FaultRegion;
 
 constexpr std::array<int, 2> signals = {SIGSEGV, SIGBUS};
 std::array<struct sigaction, signals.size()> previous{};
@@ -127,7 +127,7 @@ void explain(int signal, const siginfo_t& info) noexcept {
   const pid_t thread = ::gettid();
   if (explaining.exchange(thread) == thread) return;
   const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
-  const FaultRegion* region = is_fault(info) ? model::find_fault_region(address) : nullptr;
+  const FaultRegion* region = is_fault(info) ? weights::find_fault_region(address) : nullptr;
   if (region != nullptr) {
     Line line;
     if (signal == SIGBUS) {
@@ -188,7 +188,7 @@ Result<void> install(std::size_t place) {
   ::sigemptyset(&action.sa_mask);
   if (::sigaction(signals[place], nullptr, &previous[place]) != 0 ||
       ::sigaction(signals[place], &action, nullptr) != 0) {
-    return model::system_error("set a signal handler", errno);
+    return weights::system_error("set a signal handler", errno);
   }
   return {};
 }

@@ -11,7 +11,7 @@
 #include "worker/format/safetensors_index.hpp"
 #include "worker/model/file_io.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 struct RegularFile {
@@ -109,4 +109,4 @@ Result<OpenFiles> open_model_files(const ModelPath& path) {
   return opened;
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

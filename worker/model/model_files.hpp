@@ -9,7 +9,7 @@
 #include "worker/format/model_layout.hpp"
 #include "worker/format/safetensors.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 /// What a path stands for. A folder stands for its model.safetensors, model.safetensors.index.json, or the only such
 /// file that it has.
@@ -37,4 +37,4 @@ struct OpenFiles {
 /// Opens all files of a model.
 Result<OpenFiles> open_model_files(const ModelPath& path);
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

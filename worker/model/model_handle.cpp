@@ -5,7 +5,7 @@
 
 namespace forklift {
 
-namespace model {
+namespace weights {
 
 std::string_view mapped_by(const ModelLayout& layout) {
   return name_of(layout.parts.empty() ? PartKind::memfd : layout.parts.front().kind);
@@ -18,12 +18,12 @@ Result<std::shared_ptr<const Shared>> share_model(std::shared_ptr<const Opened> 
   return std::shared_ptr<const Shared>(std::move(shared));
 }
 
-}  // namespace model
+}  // namespace weights
 
 Result<ModelHandle> ModelHandle::open(const std::string& path, const ModelOptions& options) {
-  auto opened = model::open_model(path, options);
+  auto opened = weights::open_model(path, options);
   if (!opened) return opened.error();
-  auto shared = model::share_model(std::move(opened).value());
+  auto shared = weights::share_model(std::move(opened).value());
   if (!shared) return shared.error();
   return ModelHandle(std::move(shared).value());
 }
@@ -41,7 +41,7 @@ std::string ModelHandle::environment_value(std::span<const int> numbers) const {
 }
 
 Result<SharedModel> ModelHandle::map(Prefault prefault) const {
-  auto mapped = model::map_model(shared_->opened, shared_->opened->layout.access, prefault);
+  auto mapped = weights::map_model(shared_->opened, shared_->opened->layout.access, prefault);
   if (!mapped) return mapped.error();
   return SharedModel(std::move(mapped).value());
 }
@@ -52,7 +52,7 @@ std::size_t ModelHandle::tensor_count() const { return shared_->opened->layout.t
 NameGroups ModelHandle::tied_groups() const { return forklift::tied_groups(shared_->opened->layout); }
 ModelAccess ModelHandle::access() const { return shared_->opened->layout.access; }
 const std::vector<std::string>& ModelHandle::notes() const { return shared_->opened->notes; }
-std::string_view ModelHandle::mapped_by() const { return model::mapped_by(shared_->opened->layout); }
-std::optional<std::string> ModelHandle::changed() const { return model::changed(shared_->opened->layout); }
+std::string_view ModelHandle::mapped_by() const { return weights::mapped_by(shared_->opened->layout); }
+std::optional<std::string> ModelHandle::changed() const { return weights::changed(shared_->opened->layout); }
 
 }  // namespace forklift

@@ -11,7 +11,7 @@
 #include "worker/model/opened.hpp"
 #include "worker/model/store.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 void add_file(ModelLayout& layout, ModelFile& file) {
@@ -108,4 +108,4 @@ Result<std::shared_ptr<const Opened>> open_model(const std::string& path, const 
   return std::shared_ptr<const Opened>(std::make_shared<Opened>(std::move(opened).value()));
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -13,7 +13,7 @@
 #include "worker/model/fault_table.hpp"
 #include "worker/model/region.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 /// A checked model. The numbers in its layout are those of its parts' open descriptors.
 struct Opened {
@@ -55,4 +55,4 @@ std::string_view mapped_by(const ModelLayout& layout);
 /// What changed() says of the parts.
 std::optional<std::string> changed(const ModelLayout& layout);
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -7,7 +7,7 @@
 
 #include "worker/model/file_io.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 /// Steps through the elements of a shape, the last index first.
@@ -56,4 +56,4 @@ int pack(const CheckedTensor& tensor, int destination, std::uint64_t offset) {
   return 0;
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

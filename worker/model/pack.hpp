@@ -5,9 +5,9 @@
 
 #include "worker/format/source_layout.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 /// Writes them to `destination` at `offset`; 0 or an errno.
 int pack(const CheckedTensor& tensor, int destination, std::uint64_t offset);
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -8,7 +8,7 @@
 #include <array>
 #include <cerrno>
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 #ifndef MADV_POPULATE_READ
@@ -45,4 +45,4 @@ Populated populate(std::byte* data, std::size_t size) noexcept {
   }
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -11,7 +11,7 @@
 #include "worker/format/byte_text.hpp"
 #include "worker/format/quoted.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 /// The limit that may have refused a mapping with ENOMEM.
@@ -68,4 +68,4 @@ Result<Region> Region::map(const ModelPart& part, ModelAccess access) {
   return region;
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -7,7 +7,7 @@
 #include "forklift/result.hpp"
 #include "worker/format/model_layout.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 class Region {
  public:
@@ -29,4 +29,4 @@ class Region {
   std::size_t size_ = 0;
 };
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -9,9 +9,9 @@
 namespace forklift {
 
 Result<SharedModel> SharedModel::open(const std::string& path, const ModelOptions& options) {
-  auto opened = model::open_model(path, options);
+  auto opened = weights::open_model(path, options);
   if (!opened) return opened.error();
-  auto mapped = model::map_model(std::move(opened).value(), options.access, options.prefault);
+  auto mapped = weights::map_model(std::move(opened).value(), options.access, options.prefault);
   if (!mapped) return mapped.error();
   return SharedModel(std::move(mapped).value());
 }
@@ -30,15 +30,15 @@ const std::string& SharedModel::path() const { return mapped_->opened->layout.pa
 std::uint64_t SharedModel::bytes() const { return mapped_->opened->bytes; }
 ModelAccess SharedModel::access() const { return mapped_->access; }
 const std::vector<std::string>& SharedModel::notes() const { return mapped_->opened->notes; }
-std::string_view SharedModel::mapped_by() const { return model::mapped_by(mapped_->opened->layout); }
-std::optional<std::string> SharedModel::changed() const { return model::changed(mapped_->opened->layout); }
+std::string_view SharedModel::mapped_by() const { return weights::mapped_by(mapped_->opened->layout); }
+std::optional<std::string> SharedModel::changed() const { return weights::changed(mapped_->opened->layout); }
 
 void SharedModel::prefault() const {
-  for (const model::Region& region : mapped_->regions) model::populate(region.data(), region.size());
+  for (const weights::Region& region : mapped_->regions) weights::populate(region.data(), region.size());
 }
 
 Result<ModelHandle> SharedModel::share() const {
-  auto shared = model::share_model(mapped_->opened);
+  auto shared = weights::share_model(mapped_->opened);
   if (!shared) return shared.error();
   return ModelHandle(std::move(shared).value());
 }

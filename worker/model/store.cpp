@@ -17,7 +17,7 @@
 #include "worker/model/huge_tmpfs.hpp"
 #include "worker/model/memory_room.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 namespace {
 
 constexpr std::uint64_t smallest_huge_copy = std::uint64_t{1} << 30U;
@@ -144,4 +144,4 @@ Result<Descriptor> sealed_memfd(const char* name, std::string_view bytes) {
   return memfd;
 }
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -9,7 +9,7 @@
 #include "worker/descriptor.hpp"
 #include "worker/format/model_layout.hpp"
 
-namespace forklift::model {
+namespace forklift::weights {
 
 /// A region that is being filled, through its descriptor.
 struct Store {
@@ -33,4 +33,4 @@ Result<FinishedStore> finish_store(Store store, ModelAccess access);
 /// A sealed memfd with these bytes. `name` is what /proc shows.
 Result<Descriptor> sealed_memfd(const char* name, std::string_view bytes);
 
-}  // namespace forklift::model
+}  // namespace forklift::weights

@@ -11,7 +11,7 @@
 
 namespace forklift {
 
-namespace model {
+namespace weights {
 
 class Warming {
  public:
@@ -46,9 +46,9 @@ class Warming {
   std::jthread thread_;  // Ends before what it works on.
 };
 
-}  // namespace model
+}  // namespace weights
 
-ModelWarmer::ModelWarmer(SharedModel model) : warming_(std::make_unique<model::Warming>(std::move(model.mapped_))) {}
+ModelWarmer::ModelWarmer(SharedModel model) : warming_(std::make_unique<weights::Warming>(std::move(model.mapped_))) {}
 ModelWarmer::ModelWarmer(ModelWarmer&&) noexcept = default;
 ModelWarmer& ModelWarmer::operator=(ModelWarmer&&) noexcept = default;
 ModelWarmer::~ModelWarmer() = default;
