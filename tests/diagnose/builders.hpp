@@ -95,4 +95,8 @@ inline std::string traceback_ending_in(const std::string& exception) {
          "\n";
 }
 
+/// What gloo says when the process at the other end has gone.
+inline const std::string lost_peer =
+    traceback_ending_in("RuntimeError: [pair.cc:534] Connection closed by peer [::1]:4242");
+
 }  // namespace forklift::testing

@@ -8,6 +8,7 @@ namespace forklift {
 namespace {
 
 using testing::an_ending;
+using testing::lost_peer;
 using testing::traceback_ending_in;
 
 /// Rank of the root cause, or -1.
@@ -15,8 +16,6 @@ int root_of(const std::vector<Ending>& endings) {
   const Ending* root = find_root_cause(endings);
   return root == nullptr ? -1 : root->rank.value;
 }
-
-const std::string lost_peer = traceback_ending_in("RuntimeError: [pair.cc:534] Connection closed by peer [::1]:4242");
 
 TEST(RootCause, AllSucceeded_IsNone) { EXPECT_EQ(root_of({an_ending(0).exited(0), an_ending(1).exited(0)}), -1); }
 

@@ -13,9 +13,8 @@ namespace {
 using testing::an_ending;
 using testing::expect_says;
 using testing::joined;
+using testing::lost_peer;
 using testing::traceback_ending_in;
-
-const std::string lost_peer = traceback_ending_in("RuntimeError: [pair.cc:534] Connection closed by peer [::1]:4242");
 
 RootCause cause_of(const std::vector<Ending>& endings) {
   return diagnose(testing::a_python_plan(4), endings, {}).value();
