@@ -5,6 +5,7 @@
 
 #include "launcher/plan/host_facts_json.hpp"
 #include "launcher/supervise/supervisor.hpp"
+#include "launcher/system/accelerate_config.hpp"
 #include "launcher/system/evidence_reader.hpp"
 #include "launcher/system/guard.hpp"
 #include "launcher/system/host_facts_reader.hpp"
@@ -60,7 +61,24 @@ Result<HostFacts> host_facts_of(const std::string& file) {
   return facts;
 }
 
-Result<Plan> plan_launch(const LaunchRequest& request, const Environment& environment, const std::string& run_id) {
+namespace {
+
+/// What a user of these tools takes for granted, and this version does not do: said, not left to be noticed.
+void add_warnings(const LaunchRequest& request, const Environment& environment, Plan& plan) {
+  if (plan.program_kind != ProgramKind::python) return;
+  const auto config = accelerate_default_config(environment);
+  if (config && request.dialect == Dialect::accelerate) {
+    plan.warnings.push_back(
+        fmt::format("{} is not read by this version: what it says (processes, precision, …) has to be "
+                    "given as flags",
+                    *config));
+  }
+  if (plan.model) {
+    plan.warnings.emplace_back("--model: a Python program cannot use it yet; C++ programs call forklift::model()");
+  }
+}
+
+Result<Plan> plan_here(const LaunchRequest& request, const Environment& environment, const std::string& run_id) {
   const auto host = host_facts_of(request.host_facts_file);
   if (!host) return host.error();
   const bool here = request.host_facts_file.empty();
@@ -73,6 +91,14 @@ Result<Plan> plan_launch(const LaunchRequest& request, const Environment& enviro
   LaunchRequest with_size = request;
   with_size.memory.expected = ExpectedMemory{size.value().bytes, 0};
   return make_plan(with_size, inputs);
+}
+
+}  // namespace
+
+Result<Plan> plan_launch(const LaunchRequest& request, const Environment& environment, const std::string& run_id) {
+  auto plan = plan_here(request, environment, run_id);
+  if (plan) add_warnings(request, environment, plan.value());
+  return plan;
 }
 
 namespace {

@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "worker/kernel_file.hpp"
 #include "worker/thread_names.hpp"
 
 namespace forklift {
@@ -82,7 +83,11 @@ void bind_to(const std::vector<int>& cpus) {
 }
 
 void prefer_as_oom_victim() {
-  const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  constexpr int wanted = 500;
+  const char* const own_score = "/proc/self/oom_score_adj";
+  const auto own = read_kernel_file(own_score);
+  if (!own || std::atoi(own->c_str()) >= wanted) return;
+  const Descriptor file(::open(own_score, O_WRONLY | O_CLOEXEC));
   if (file.valid()) [[maybe_unused]]
     const auto written = ::write(file.get(), "500", 3);
 }

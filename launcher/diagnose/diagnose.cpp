@@ -33,7 +33,7 @@ std::optional<RootCause> diagnose(const Plan& plan, const std::vector<Ending>& e
   if (culprit == nullptr) return std::nullopt;
   const FailureCase the_case = make_case(plan, *culprit, endings, evidence);
   Diagnosis diagnosis = explain(the_case);
-  name_early_leavers(the_case, diagnosis);
+  name_likely_peer(the_case, diagnosis);
   if (stderr_seen(the_case) == StderrSeen::went_to_terminal && culprit->pid != 0) {
     diagnosis.evidence.emplace_back("its stderr was the terminal and was not kept");
   }

@@ -58,10 +58,29 @@ bool only_lost_a_peer(const Ending& ending) {
                      [&](std::string_view text) { return contains(words, text); });
 }
 
-void name_early_leavers(const FailureCase& the_case, Diagnosis& diagnosis) {
+namespace {
+
+/// Nothing of this machine's replicas explains it, and there are other machines.
+void point_to_other_machines(const FailureCase& the_case, Diagnosis& diagnosis) {
+  if (the_case.python) diagnosis.evidence.push_back(fmt::format("it {}", raised(the_case.python->exception)));
+  diagnosis.summary =
+      fmt::format("{} lost a peer: likely a replica on another machine, which ended first.", who(the_case));
+  diagnosis.confidence = Confidence::possible;
+  diagnosis.advice.insert(diagnosis.advice.begin(),
+                          fmt::format("Read the reports of the other {} machine{}: the one whose replica failed by "
+                                      "itself has the cause.",
+                                      the_case.plan.num_nodes - 1, the_case.plan.num_nodes == 2 ? "" : "s"));
+}
+
+}  // namespace
+
+void name_likely_peer(const FailureCase& the_case, Diagnosis& diagnosis) {
   if (!only_lost_a_peer(the_case.ending)) return;
   const std::vector<const Ending*> leavers = early_leavers(the_case);
-  if (leavers.empty()) return;
+  if (leavers.empty()) {
+    if (the_case.plan.num_nodes > 1) point_to_other_machines(the_case, diagnosis);
+    return;
+  }
   const std::string names = names_of(leavers);
   const Ending& last = *leavers.back();
   if (the_case.python) diagnosis.evidence.push_back(fmt::format("it {}", raised(the_case.python->exception)));

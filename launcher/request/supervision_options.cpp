@@ -10,7 +10,9 @@
 namespace forklift {
 namespace {
 
-constexpr std::string_view causes_form = "causes between commas, as port_in_use,out_of_memory";
+constexpr std::string_view causes_form =
+    "causes between commas, each a category as report.json has it: python_exception, segmentation_fault, exit_code, "
+    "out_of_memory, killed_from_outside, port_in_use, preempted, collective_timeout, device_lost, …";
 
 // These never start a second attempt (they would fail the same way, or the user wants to stop).
 constexpr std::array never_retried{Category::interrupted, Category::failed_to_start};

@@ -92,9 +92,9 @@ std::vector<Leftover> Descendants::name() const {
   std::vector<Leftover> named;
   for (const ProcessEntry& process : living_descendants(spared_)) {
     if (process.state == 'Z') continue;
-    named.push_back(
-        {process.pid, command_of(process.pid),
-         process.state == 'D' ? "is stuck in the kernel (state D)" : "was still running when the replicas had ended"});
+    named.push_back({process.pid, command_of(process.pid),
+                     process.state == 'D' ? "is stuck in the kernel (state D)"
+                                          : "was still running when the replicas had ended, and was ended"});
   }
   return named;
 }

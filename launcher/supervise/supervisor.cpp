@@ -63,6 +63,7 @@ Supervisor::Supervisor(const RunInputs& inputs, SupervisorSeat seat)
              {[this](GuardMessage message) { guard_said(message); }, [this] { lose(EndedBy::launcher); }}),
       children_(io_, [this] { children_changed(); }),
       timer_(io_),
+      patience_(io_),
       memory_(io_, inputs.plan, group_, [this](const std::string& sentence) { say("warning: " + sentence); }),
       machine_(rules_of(inputs.plan)) {
   spare_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));

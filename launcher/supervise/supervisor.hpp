@@ -84,6 +84,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   void measure_sharing();
   [[nodiscard]] std::optional<ModelReport> model_report() const;
   void say(const std::string& sentence);
+  void say_whom_we_wait_for();
   void announce_restart(Attempt attempt);
   [[nodiscard]] std::vector<Ending> whole_endings() const;
   void add_output(Ending& ending) const;
@@ -106,6 +107,7 @@ class Supervisor final : private ReplicaGroup::Observer {
   std::unique_ptr<HostLink> host_;  ///< Where a host program has started the job.
   ChildWatch children_;
   boost::asio::steady_timer timer_;
+  boost::asio::steady_timer patience_;  ///< Until the user is told whom a stop waits for.
   MemorySampler memory_;
 
   policy::GroupMachine machine_;

@@ -1,5 +1,6 @@
 // What the policy has decided, done: one function for each action.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,9 @@
 
 namespace forklift {
 namespace {
+
+constexpr auto silent_stop = std::chrono::seconds(1);
+constexpr std::size_t most_named = 8;
 
 bool speaks_of_a_busy_port(const Ending& ending) {
   return ending.stderr_tail.find("ddress already in use") != std::string::npos ||
@@ -67,6 +71,7 @@ void Supervisor::perform(const policy::StartGroup& action) {
   rendezvous_looks_ = 0;
   sharing_.reset();
   sweeping_.reset();
+  patience_.cancel();
   output_.close_all();  // The last attempt's streams and tails.
   group_.start(attempt_);
 }
@@ -82,6 +87,25 @@ void Supervisor::perform(const policy::StopReplicas& action) {
   memory_.end();
   group_.stop(action.signal);
   if (fork_starter_) fork_starter_->stop(action.signal);
+  patience_.expires_after(silent_stop);
+  patience_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) say_whom_we_wait_for();
+  });
+}
+
+/// A stop may take as long as the user has allowed; without a word it looks like a hang.
+void Supervisor::say_whom_we_wait_for() {
+  if (phase_ == Phase::leaving || group_.running() == 0) return;
+  std::vector<int> ranks;
+  for (const ReplicaPlan& replica : inputs_.plan.replicas) {
+    if (group_.pid_of(replica.rank) != 0) ranks.push_back(replica.rank.value);
+  }
+  const std::size_t running = ranks.size();
+  if (running > most_named) ranks.resize(most_named);
+  say(fmt::format("waiting for {} to stop ({} {}{}); {:g} s after the stop signal they are killed",
+                  running == 1 ? "1 replica" : fmt::format("{} replicas", running), running == 1 ? "rank" : "ranks",
+                  fmt::join(ranks, ", "), running > most_named ? ", …" : "",
+                  std::chrono::duration<double>(inputs_.plan.stop.shutdown_timeout).count()));
 }
 
 void Supervisor::perform(const policy::KillReplicas&) {
@@ -160,6 +184,10 @@ void Supervisor::perform(const policy::Finish& action) {
   }
   facts.model = model_report();
   facts.attempts = attempts_;
+  // The current one ended without a diagnosis, for reasons of ours: the last failure before it is not its cause.
+  if (!attempts_.empty() && attempts_.back().attempt < attempt_.attempt) {
+    facts.attempts.push_back({attempt_.attempt, std::nullopt});
+  }
   facts.leftovers = leftovers_;
   facts.notes = notes_;
   const int replicas = static_cast<int>(inputs_.plan.replicas.size());
@@ -268,6 +296,7 @@ void Supervisor::publish(const RunReport& report) {
   if (report.stop_signal == SIGINT) guard_.send({GuardMessage::Kind::die_of_signal, SIGINT});
   phase_ = Phase::leaving;
   timer_.cancel();
+  patience_.cancel();
   if (!host_) return console_.when_flushed([this] { leave(); });
   host_->send(control::RunEnded{inputs_.run_directory});
   console_.when_flushed([this] { host_->when_flushed([this] { leave(); }); });

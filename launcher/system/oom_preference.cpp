@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "worker/descriptor.hpp"
 #include "worker/kernel_file.hpp"
 
@@ -10,9 +12,9 @@ namespace forklift {
 namespace {
 
 constexpr const char* own_score = "/proc/self/oom_score_adj";
-constexpr std::string_view score_of_children = "500";
+constexpr int score_of_children = 500;
 
-bool write_score(std::string_view score) {
+bool write_score(const std::string& score) {
   const Descriptor file(::open(own_score, O_WRONLY | O_CLOEXEC));
   return file.valid() && ::write(file.get(), score.data(), score.size()) == static_cast<ssize_t>(score.size());
 }
@@ -20,8 +22,9 @@ bool write_score(std::string_view score) {
 }  // namespace
 
 ChildrenPreferredAsOomVictims::ChildrenPreferredAsOomVictims() {
-  before_ = read_kernel_file(own_score);
-  if (before_ && !write_score(score_of_children)) before_.reset();
+  const auto own = read_kernel_file(own_score);
+  if (!own || std::atoi(own->c_str()) >= score_of_children) return;  // Then they inherit ours, and are larger.
+  if (write_score(std::to_string(score_of_children))) before_ = own;
 }
 
 ChildrenPreferredAsOomVictims::~ChildrenPreferredAsOomVictims() {

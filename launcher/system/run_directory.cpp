@@ -7,6 +7,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "launcher/system/run_history.hpp"
+
 namespace forklift {
 namespace {
 
@@ -69,11 +71,15 @@ Result<RunDirectory> create_in_log_dir(const std::string& log_dir, const std::st
                failed};
 }
 
+fs::path temporary_place(const std::string& run_id, const Environment& environment) {
+  const std::string given = value_of(environment, "TMPDIR");
+  return fs::path(given.empty() ? "/tmp" : given) / ("forklift-" + run_id);
+}
+
 /// mkdir refuses a name that somebody else has taken already, so a shared /tmp is no danger.
 Result<RunDirectory> create_in_temporary_place(const std::string& run_id, const Environment& environment,
                                                const std::string& why) {
-  const std::string given = value_of(environment, "TMPDIR");
-  const fs::path run = fs::path(given.empty() ? "/tmp" : given) / ("forklift-" + run_id);
+  const fs::path run = temporary_place(run_id, environment);
   const int failed = make_run(run);
   if (failed == 0) return RunDirectory{run, {why + "; this run is kept in '" + run.string() + "'"}};
   return Error{ErrorKind::system,
@@ -143,6 +149,9 @@ Result<fs::path> find_run_directory(const std::string& run, const Environment& e
     }
   }
   if (directory_exists(run)) return fs::path(run);
+  if (is_run_id(run)) {
+    if (const fs::path kept = temporary_place(run, environment); directory_exists(kept)) return kept;
+  }
   if (run == "last") {
     return no_such_run("no run has been made yet: there is none in '" + runs.string() +
                        "'; forklift launch makes one, and a run elsewhere is named by its directory");

@@ -14,6 +14,7 @@
 
 #include "launcher/system/evidence_reader.hpp"
 #include "launcher/system/run_directory.hpp"
+#include "launcher/system/run_lock.hpp"
 
 namespace forklift {
 namespace {
@@ -28,7 +29,8 @@ bool has_ended(const fs::path& run) {
   if (fs::exists(run / "report.json", error)) return true;
   auto last_sign = fs::last_write_time(run / "events.jsonl", error);
   if (error) last_sign = fs::last_write_time(run, error);
-  return !error && fs::file_time_type::clock::now() - last_sign > longest_silence;
+  if (error || fs::file_time_type::clock::now() - last_sign <= longest_silence) return false;
+  return holder_of_run(run).life != RunLife::running;  // A healthy job may be silent for long.
 }
 
 /// The word stands behind the command line, which may be long.

@@ -16,8 +16,8 @@ constexpr std::size_t failed_runs_kept = 50;
 bool is_run_id(std::string_view name);
 
 /// Removes those beyond the newest `runs_kept`, and the newest `failed_runs_kept` of the failed ones before them, that
-/// have ended: they have a report, or gave no sign of life for a month. (A lock would say which ones still run, but not
-/// across the machines of a shared home directory.) What cannot be removed is left for the next time.
+/// have ended: they have a report, or gave no sign of life for a month and nobody holds their lock. (The lock alone
+/// would not do: not every shared home directory has locks.) What cannot be removed is left for the next time.
 void prune_runs(const std::filesystem::path& runs);
 
 }  // namespace forklift

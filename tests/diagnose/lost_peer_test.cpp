@@ -50,6 +50,14 @@ TEST(LostPeer, NobodyLeftBefore_IsNobodysFault) {
   }
 }
 
+TEST(LostPeer, OnSeveralMachines_PointsToTheOthers) {
+  Plan plan = testing::a_python_plan(2);
+  plan.num_nodes = 3;
+  const RootCause cause = diagnose(plan, {an_ending(1).exited(1).saying(lost_peer).order(0)}, {}).value();
+  EXPECT_TRUE(contains(cause.diagnosis.summary, "likely a replica on another machine")) << cause.diagnosis.summary;
+  expect_says({cause.diagnosis.advice.front()}, "reports of the other 2 machines");
+}
+
 TEST(LostPeer, FailureWithoutAPeer_HasNothingToDoWithThoseThatLeft) {
   const RootCause cause = cause_of(
       {an_ending(0).exited(0).order(0), an_ending(1).exited(1).saying(traceback_ending_in("ValueError: b")).order(1)});

@@ -1,8 +1,11 @@
 #include "launcher/system/run_directory.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +14,7 @@
 #include <set>
 
 #include "launcher/system/run_history.hpp"
+#include "launcher/system/run_lock.hpp"
 #include "tests/support/leak_check.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -159,6 +163,9 @@ TEST_F(RunDirectories, NoHome_FallsBackWithAWarning) {
   ASSERT_TRUE(created) << created.error().message;
   ASSERT_EQ(created.value().warnings.size(), 1U);
   EXPECT_NE(created.value().warnings.front().find("neither XDG_STATE_HOME nor HOME is set"), std::string::npos);
+  const auto found = find_run_directory(id_of(1), {{"TMPDIR", temporary_.path()}});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found.value(), created.value().path);
 }
 
 TEST_F(RunDirectories, NowhereToWrite_IsOneErrorThatNamesBothPlaces) {
@@ -206,6 +213,31 @@ TEST_F(RunDirectories, RunWithoutASignOfLife_GoesAfterAMonth) {
   fs::last_write_time(dead / "events.jsonl", fs::file_time_type::clock::now() - std::chrono::hours(24 * 31));
   add_run(id_of(60));
   EXPECT_FALSE(fs::exists(dead));
+}
+
+TEST_F(RunDirectories, SilentRunWhoseLockIsHeld_Stays) {
+  const fs::path silent = add_run(id_of(0));
+  ASSERT_TRUE(write_file(silent / "events.jsonl", "{}\n"));
+  int ready[2];
+  ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+  const pid_t holder = ::fork();
+  if (holder == 0) {
+    hold_run_lock(::open((silent / "events.jsonl").c_str(), O_RDWR | O_CLOEXEC));
+    [[maybe_unused]] const auto told = ::write(ready[1], "x", 1);
+    for (;;) ::pause();
+  }
+  char word = 0;
+  ASSERT_EQ(::read(ready[0], &word, 1), 1);
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(24 * 40);
+  fs::last_write_time(silent / "events.jsonl", long_ago);
+  for (int number = 1; number <= 60; ++number) ASSERT_TRUE(write_file(add_run(id_of(number)) / "report.json", success));
+  EXPECT_TRUE(fs::exists(silent));
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, nullptr, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  prune_runs(runs());
+  EXPECT_FALSE(fs::exists(silent)) << "nobody holds it any more";
 }
 
 TEST_F(RunDirectories, Run_IsFoundByIdByPathAndByLast) {
