@@ -45,6 +45,7 @@ std::string missing_module(std::string_view text) {
   constexpr std::size_t longest = 100;
   std::string module = one_line(trimmed(name), longest);
   std::erase(module, '\'');
+  if (module.ends_with(')')) module.pop_back();  // runpy: "… (ModuleNotFoundError: No module named 'no')"
   return module;
 }
 

@@ -291,6 +291,15 @@ TEST(KnownTexts, MissingModule_IsNamedWithTheInterpreterThatLacksIt) {
                        "module torch.nn for the interpreter that runs the replicas: /usr/bin/python3.11 -m pip"));
 }
 
+// What `python -m no.such.module` says.
+TEST(KnownTexts, MissingModuleInBrackets_IsNamedWithoutThem) {
+  const Diagnosis diagnosis = testing::diagnosis_of(testing::an_ending(0).exited(1).saying(
+      "/usr/bin/python3: Error while finding module specification for 'no.such' (ModuleNotFoundError: No module named "
+      "'no')\n"));
+  EXPECT_NE(testing::joined(diagnosis.advice).find("holds the module no for"), std::string::npos)
+      << testing::joined(diagnosis.advice);
+}
+
 TEST(KnownTexts, WatchdogBeforeAnAbort_IsTheCause) {
   const Diagnosis diagnosis = testing::diagnosis_of(an_ending(0).killed_by(6).saying(
       "[rank0]:[E ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1)\n"

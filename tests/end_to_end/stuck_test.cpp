@@ -40,6 +40,22 @@ TEST_F(Stuck, SiblingDeafToSigtermOfFailedReplica_IsKilledAndNotBlamed) {
   EXPECT_EQ(report()["root_cause"]["rank"], 1);
 }
 
+// Rank 1 fails when rank 0 has become deaf. Without a word the rest of the timeout would look like a hang.
+TEST_F(Stuck, StopThatTakesLong_SaysWhomItWaitsFor) {
+  const std::string deaf = (scratch() / "deaf").string();
+  RunningProcess job(launch(Words{"--shutdown-timeout", "300"} +
+                            replicas(2, shell("if [ $RANK = 1 ]; then until [ -e " + deaf +
+                                              " ]; do sleep 0.02; done; exit 7; fi; "
+                                              "trap '' TERM; echo $$ > " +
+                                              deaf + ".new; mv " + deaf + ".new " + deaf + "; exec sleep 1000"))));
+  ASSERT_TRUE(job.wait_for_err("waiting for 1 replica to stop (rank 0); 300 s after the stop signal they are killed"));
+  int pid = 0;
+  std::ifstream(deaf) >> pid;
+  ASSERT_GT(pid, 0);
+  ::kill(pid, SIGKILL);
+  EXPECT_EQ(job.wait().exit_code, 7);
+}
+
 TEST_F(Stuck, StoppedReplica_IsContinuedAndEnds) {
   RunningProcess job(launch(Words{"--shutdown-timeout", "300"} + replicas(2, child("stop-self"))));
   ASSERT_TRUE(job.wait_for_out("[0] ready"));

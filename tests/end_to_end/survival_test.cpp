@@ -83,6 +83,21 @@ TEST_F(Survival, GuardKilled_SupervisorEndsTheJob) {
   EXPECT_EQ(report()["ended_by"], "launcher");
 }
 
+TEST_F(Survival, GuardKilledAfterARestart_DoesNotBlameTheEarlierAttempt) {
+  const std::string program = "[ $TORCHELASTIC_RESTART_COUNT = 1 ] || exit 9; echo second; exec sleep 1000";
+  RunningProcess job(launch(Words{"--max-restarts", "1"} + replicas(2, shell(program))));
+  ASSERT_TRUE(job.wait_for_out("[0] second"));
+  ASSERT_TRUE(job.wait_for_out("[1] second"));
+  job.send(SIGKILL);
+  job.wait();
+  expect_nothing_left();
+  const Json whole = report();
+  EXPECT_EQ(whole["ended_by"], "launcher");
+  EXPECT_TRUE(whole["root_cause"].is_null()) << whole["root_cause"];
+  ASSERT_EQ(whole["attempts"].size(), 2U);
+  EXPECT_FALSE(whole["attempts"][0]["root_cause"].is_null());
+}
+
 TEST_F(Survival, ReportOfARunThatGoesOn_SaysSo) {
   // A template as well: what is forked from it must not keep the run alive.
   const std::vector<Words> jobs{replicas(2, child("setsid-child")),
