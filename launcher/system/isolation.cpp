@@ -45,7 +45,11 @@ Result<void> enter_new_pid_namespace() {
 }
 
 ProcMount mount_own_proc() {
-  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return ProcMount::outer;
+  // In a chroot "/" may be no mount point, but /proc is one.
+  const auto is_ours = [](const char* point) {
+    return ::mount("none", point, nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+  };
+  if (!is_ours("/") && !is_ours("/proc")) return ProcMount::outer;
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) return ProcMount::outer;
   return ProcMount::own;
 }

@@ -69,6 +69,7 @@ class FewProcesses : public ExhaustedMachine, public ::testing::WithParamInterfa
 // 1: not even the supervisor; 2: no replica; 6: in the middle of the start.
 TEST_P(FewProcesses, Launched_NamesTheLimitAndNothingIsLeft) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become a user whose processes nobody else counts in";
+  if (!may_be_run_by(lonely_user)) GTEST_SKIP() << "an ordinary user may not run " << FORKLIFT_BINARY;
   Command command = launch(Words{"--num-processes", "12"} + long_lived);
   for (const auto& place : {scratch().path(), state(), temporary()})
     std::filesystem::permissions(place, std::filesystem::perms::all);
@@ -81,7 +82,7 @@ TEST_P(FewProcesses, Launched_NamesTheLimitAndNothingIsLeft) {
 INSTANTIATE_TEST_SUITE_P(Limits, FewProcesses, ::testing::Values(1, 2, 3, 6), ::testing::PrintToStringParamName());
 
 TEST_F(ExhaustedMachine, LogsOnAFullDisk_JobGoesOnAndTheReportSaysWhatIsMissing) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
+  if (!can_mount()) GTEST_SKIP() << "only root, outside of a chroot, can mount a small file system";
   const Words job{"--log-dir",   full(), "--tee", "3", "--num-processes", "2", FORKLIFT_CHILD_PROGRAM,
                   "write-lines", "2000", "80"};
 
@@ -94,7 +95,7 @@ TEST_F(ExhaustedMachine, LogsOnAFullDisk_JobGoesOnAndTheReportSaysWhatIsMissing)
 }
 
 TEST_F(ExhaustedMachine, NoRoomForTheEvents_JobGoesOnAndSaysSo) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
+  if (!can_mount()) GTEST_SKIP() << "only root, outside of a chroot, can mount a small file system";
   const Words job{"--log-dir", full(), "--num-processes", "2", FORKLIFT_CHILD_PROGRAM, "print", "hello\n"};
 
   const Ended ended =
@@ -107,7 +108,7 @@ TEST_F(ExhaustedMachine, NoRoomForTheEvents_JobGoesOnAndSaysSo) {
 }
 
 TEST_F(ExhaustedMachine, NoRoomForTheLogFiles_FailedToStart) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
+  if (!can_mount()) GTEST_SKIP() << "only root, outside of a chroot, can mount a small file system";
   const Words job{"--log-dir", full(), "--redirects", "3", "--num-processes", "2", "/bin/true"};
 
   // Six inodes: the root, the run, its errors, its events, attempt_0, attempt_0/0.
@@ -117,7 +118,7 @@ TEST_F(ExhaustedMachine, NoRoomForTheLogFiles_FailedToStart) {
 }
 
 TEST_F(ExhaustedMachine, NoRoomForTheRunDirectory_RefusedAsUsage) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
+  if (!can_mount()) GTEST_SKIP() << "only root, outside of a chroot, can mount a small file system";
   const Ended ended = support::run(on_full_disk("nr_inodes=1", "", launch({"--log-dir", full(), "/bin/true"})));
 
   SCOPED_TRACE(::testing::Message() << ended);

@@ -72,8 +72,8 @@ TEST_F(Install, InstalledPackage_IsFoundAndRunsAJob) {
   const std::string build = std::filesystem::path(FORKLIFT_BINARY).parent_path();
   expect_success({cmake(), "--install", build, "--prefix", prefix()});
   write_consumer();
-  expect_success({cmake(), "-S", project(), "-B", project() + "/build", "-DCMAKE_PREFIX_PATH=" + prefix(),
-                  "-DCMAKE_BUILD_TYPE=Debug"});
+  expect_success({cmake(), "-G", "Ninja", "-S", project(), "-B", project() + "/build",
+                  "-DCMAKE_PREFIX_PATH=" + prefix(), "-DCMAKE_BUILD_TYPE=Debug"});
   expect_success({cmake(), "--build", project() + "/build"});
 
   Command consumer = forklift({});

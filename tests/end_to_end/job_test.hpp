@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -74,6 +75,20 @@ class JobTest : public LeakChecked {
   static Command prepared_by(const std::string& preparation, Command command) {
     command.argv = Words{"bash", "-c", preparation + "\nexec \"$@\"", "bash"} + command.argv;
     return command;
+  }
+
+  /// A checkout under /root is closed to everybody else.
+  [[nodiscard]] bool may_be_run_by(uid_t user) const {
+    Command version = forklift({"version"});
+    version.user = user;
+    return run(version).exit_code == 0;
+  }
+  /// Root cannot have mounts of its own in a chroot whose root is no mount point.
+  [[nodiscard]] static bool can_mount() {
+    if (::geteuid() != 0) return false;
+    Command tried;
+    tried.argv = {"unshare", "-m", "true"};
+    return run(tried).exit_code == 0;
   }
 
   [[nodiscard]] std::filesystem::path state() const { return scratch_ / "state"; }

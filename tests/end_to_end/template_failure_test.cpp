@@ -185,6 +185,7 @@ class TemplateWithFewProcesses : public FailingTemplate, public ::testing::WithP
 // 2: no template; 3: it cannot fork at all; 4 to 9: in the middle of the forks.
 TEST_P(TemplateWithFewProcesses, Launched_NamesTheLimitAndLeavesNothing) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become a user whose processes nobody else counts in";
+  if (!may_be_run_by(lonely_user)) GTEST_SKIP() << "an ordinary user may not run " << FORKLIFT_BINARY;
   let_everybody_write();
   Command command = prepared_by("ulimit -u " + std::to_string(GetParam()), job(12, {"fork", "stop"}));
   command.user = lonely_user;
@@ -211,6 +212,7 @@ TEST_F(FailingTemplate, TemplateWithoutFreeDescriptors_FailsItsReplicas) {
 TEST_F(FailingTemplate, OrdinaryUser_HasTheSame) {
   if (::getuid() != 0) GTEST_SKIP() << "the tester is an ordinary user already";
   give_scratch_to(nobody);
+  if (!may_be_run_by(nobody)) GTEST_SKIP() << "an ordinary user may not run " << FORKLIFT_BINARY;
   Command command =
       job(20, {"append", file("loads"), "child", "fork", "child", "fail-first", "3"}, {"--max-restarts", "1"});
   command.user = nobody;
@@ -225,6 +227,7 @@ TEST_F(FailingTemplate, OrdinaryUser_HasTheSame) {
 TEST_F(FailingTemplate, OrdinaryUserWithFewDescriptorsOnTheirWay_OnlyWaits) {
   if (::getuid() != 0) GTEST_SKIP() << "the tester is an ordinary user already";
   give_scratch_to(nobody);
+  if (!may_be_run_by(nobody)) GTEST_SKIP() << "an ordinary user may not run " << FORKLIFT_BINARY;
   Command command = prepared_by("ulimit -n 400", job(100, {"fork", "print", "RANK"}, {"--redirects", "3"}));
   command.user = nobody;
   const Ended ended = run(command);

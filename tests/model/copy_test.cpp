@@ -167,6 +167,7 @@ TEST_F(CopyModel, FolderWithoutRoom_IsRefusedBeforeTheCopy) {
     ::write(STDOUT_FILENO, said.data(), said.size());
     return opened(small_, {.loading = ModelLoading::copy, .copy_folder = mount}).mapped_by() == "tmpfs" ? 0 : 3;
   });
+  if (ended.exit_code == 1) GTEST_SKIP() << "no mounts of our own here: a chroot whose root is no mount point";
   EXPECT_EQ(ended.exit_code, 0) << ended;
   EXPECT_TRUE(contains(ended.out, "a copy of '" + sparse + "' needs 40.0 MiB, but '" + mount + "' has 1.0 MiB free"))
       << ended;
