@@ -79,7 +79,6 @@ void Supervisor::perform(const policy::StartGroup& action) {
 void Supervisor::perform(const policy::CancelStart&) { group_.cancel_start(); }
 
 // A template that is still loading takes part in the stop ladder.
-
 void Supervisor::perform(const policy::StopReplicas& action) {
   RunEvent sent = RunEvent::of(RunEventKind::signal_sent);
   sent.signal = action.signal;
